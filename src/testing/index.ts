@@ -1,0 +1,3 @@
+export * from './bench.ts'
+export * from './fixtures.ts'
+export * from './prng.ts'
