@@ -57,7 +57,8 @@ for (const path of sourceFiles(sourceRoot)) {
       if (rules[target]?.testOnly && isTestFile(path)) continue
       faults.push(`${where}: '${layer}' may not import '${target}' (${specifier})`)
     } else {
-      if (rule.packages.includes(specifier) || isTestFile(path)) continue
+      const isNamed = rule.packages.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+      if (isNamed || isTestFile(path)) continue
       faults.push(`${where}: '${layer}' may not import the package '${specifier}'`)
     }
   }
