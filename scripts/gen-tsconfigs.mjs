@@ -13,7 +13,7 @@ const outside = ['conformance', 'fuzz', 'bench', 'examples'].filter((folder) =>
 
 const files = new Map()
 for (const name of names) {
-  const seen = name === 'base' || name === 'testing' ? rules[name].layers : [...rules[name].layers, 'testing']
+  const seen = rules[name].testOnly ? [] : [...rules[name].layers, 'testing']
   files.set(`src/${name}/tsconfig.json`, {
     extends: '../../tsconfig.base.json',
     include: ['./**/*.ts'],

@@ -15,7 +15,9 @@ const files = readdirSync('dist', { recursive: true })
   .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
   .sort()
   .map((file) => join('dist', file))
-const isolated = files.filter((file) => readFileSync(file, 'utf8').slice(0, 400).includes('@isolate'))
+const isolated = files.filter((file) =>
+  readFileSync(file, 'utf8').slice(0, 400).includes('@isolate'),
+)
 
 if (files.length === 0) {
   console.error(`no test file matches ${wanted.join(' ')}`)
@@ -23,9 +25,10 @@ if (files.length === 0) {
 }
 process.on('exit', (code) => {
   for (const file of isolated) {
-    const { status } = spawnSync(process.execPath, ['--test-reporter=spec', file], { stdio: 'inherit' })
+    const { status } = spawnSync(process.execPath, ['--test-reporter=spec', file], {
+      stdio: 'inherit',
+    })
     if (status !== 0 && code === 0) process.exitCode = 1
   }
 })
-for (const file of files)
-  if (!isolated.includes(file)) await import(pathToFileURL(file).href)
+for (const file of files) if (!isolated.includes(file)) await import(pathToFileURL(file).href)

@@ -61,7 +61,8 @@ export type ForkSchedule = {
   readonly dao?: { readonly block: number; readonly support: boolean }
   /**
    * Total difficulty at which proof of work ends (EIP-3675); `undefined` where the chain has no such rule.
-   * A block is under Paris where its parent's total difficulty reached it.
+   * A block is under Paris where its parent's total difficulty reached it. Chains whose Paris block is known, or
+   * whose terminal total difficulty is 0, list it in `byBlock` as well.
    */
   readonly terminalTotalDifficulty?: bigint
 }
@@ -69,22 +70,30 @@ export type ForkSchedule = {
 /**
  * The fork that rules a block.
  * @param number block number, 0 up
- * @param timestamp seconds since 1970
- * @param isMerged whether the parent's total difficulty reached the terminal one; chains that schedule Paris
- *   by number alone may leave it out
+ * @param timestamp seconds since 1970; at or beyond 2^53 the nearest double does, as no fork lies there
+ * @param isMerged whether the parent's total difficulty reached the terminal one: true means Paris or later, false
+ *   means proof of work. Left out, the block number of Paris in `byBlock` decides.
  */
 export function forkAt(
   schedule: ForkSchedule,
   number: number,
   timestamp: number,
-  isMerged = false,
+  isMerged?: boolean,
 ): Fork {
   let fork: Fork = Fork.Frontier
-  for (const step of schedule.byBlock) if (number >= step.at && step.fork > fork) fork = step.fork
-  if (isMerged && fork < Fork.Paris) fork = Fork.Paris
-  // Forks by time exist only after the merge (geth: IsShanghai requires IsLondon).
-  if (fork >= Fork.London)
-    for (const step of schedule.byTime) if (timestamp >= step.at && step.fork > fork) fork = step.fork
+  const forkLimit = isMerged === false ? Fork.Paris : Fork.Amsterdam + 1
+  for (const step of schedule.byBlock)
+    if (number >= step.at && step.fork > fork && step.fork < forkLimit) fork = step.fork
+  if (isMerged === true && fork < Fork.Paris) fork = Fork.Paris
+  // Forks by time exist only after the merge. A chain without a terminal total difficulty has no merge to wait for.
+  const isTimed =
+    fork >= Fork.Paris ||
+    (fork >= Fork.London &&
+      isMerged === undefined &&
+      schedule.terminalTotalDifficulty === undefined)
+  if (isTimed)
+    for (const step of schedule.byTime)
+      if (timestamp >= step.at && step.fork > fork) fork = step.fork
   return fork
 }
 
@@ -102,7 +111,9 @@ export function blobParametersAt(
 export function forkByName(name: string): Fork {
   const rank = FORK_NAMES.findIndex((known) => known.toLowerCase() === name.toLowerCase())
   if (rank < 0)
-    throw new VarveError('FORK_UNKNOWN', `fork "${name}" is none of ${FORK_NAMES.join(', ')}`, { name })
+    throw new VarveError('FORK_UNKNOWN', `fork "${name}" is none of ${FORK_NAMES.join(', ')}`, {
+      name,
+    })
   return rank as Fork
 }
 

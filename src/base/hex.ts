@@ -63,11 +63,9 @@ function digitValue(text: string, at: number): number {
 
 function hexFault(text: string, position: number, problem: string): VarveError<HexErrorCode> {
   const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text
-  return new VarveError(
-    'HEX_INVALID',
-    `hex text "${shown}": ${problem} at character ${position}`,
-    { position },
-  )
+  return new VarveError('HEX_INVALID', `hex text "${shown}": ${problem} at character ${position}`, {
+    position,
+  })
 }
 
 /** Error codes of this module. */

@@ -7,7 +7,9 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { brotliDecompressSync, createBrotliDecompress } from 'node:zlib'
 
-type FixtureIndex = { readonly suites: Record<string, { readonly shards: { readonly file: string }[] }> }
+type FixtureIndex = {
+  readonly suites: Record<string, { readonly shards: { readonly file: string }[] }>
+}
 
 /** Folder of the fixtures, or `undefined` where there are none. */
 export const fixturesFolder: string | undefined = [
@@ -35,14 +37,18 @@ export async function* fixtureRecords<Shape = Record<string, unknown>>(
   if (shards === undefined) throw new Error(`no fixture suite '${suite}'`)
   for (const shard of shards) {
     const input = createReadStream(join(folder, 'suites', suite, shard.file))
-    const lines = createInterface({ input: input.pipe(createBrotliDecompress()), crlfDelay: Infinity })
+    const lines = createInterface({
+      input: input.pipe(createBrotliDecompress()),
+      crlfDelay: Infinity,
+    })
     for await (const line of lines) if (line !== '') yield JSON.parse(line) as Shape
   }
 }
 
 /** Path of a raw fixture file, e.g. `era1/mainnet-00000-5ec1ffb8.era1`. */
 export function fixturePath(name: string): string {
-  if (fixturesFolder === undefined) throw new Error('no fixtures: guard the test with fixturesMissing')
+  if (fixturesFolder === undefined)
+    throw new Error('no fixtures: guard the test with fixturesMissing')
   return join(fixturesFolder, 'files', name)
 }
 

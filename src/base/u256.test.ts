@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Prng } from '../testing/index.ts'
+import { bigintFromBytes, bigintToBytes, bigintToMinimalBytes, U256_MAX } from './u256.ts'
+
+test('integers survive the way through bytes, of fixed and of minimal width', () => {
+  const prng = new Prng(3)
+  const values = [0n, 1n, 127n, 128n, 255n, 256n, U256_MAX]
+  for (let step = 0; step < 2000; step++) values.push(prng.bigint(256))
+  for (const value of values) {
+    assert.equal(bigintFromBytes(bigintToBytes(value, 32)), value)
+    const minimal = bigintToMinimalBytes(value)
+    assert.equal(bigintFromBytes(minimal), value)
+    assert.equal(minimal.length, value === 0n ? 0 : (value.toString(2).length + 7) >> 3)
+    assert.equal(BigInt(`0x0${Buffer.from(minimal).toString('hex')}`), value)
+  }
+})
+
+test('an integer that does not fit its width is a bug of the caller', () => {
+  assert.throws(() => bigintToBytes(256n, 1), /fits its width/)
+  assert.throws(() => bigintToBytes(-1n, 1), /not negative/)
+})
