@@ -1,0 +1,204 @@
+/**
+ * The authenticated side of the state: the account trie and the storage tries below it, updated from deltas.
+ *
+ *     StateDelta ─▶ storage tries of the accounts it names ─▶ account trie ─▶ root
+ *                                                 │
+ *                              collect(): node sets since the last collect ─▶ store
+ *
+ * Tries stay in memory between blocks, so a block pays for the nodes it changes. What was not loaded is read from
+ * the store by path, for written keys only.
+ *
+ * Not here: values for execution to read (`state/`), and when to write (`engine/`).
+ */
+import { NodeArena } from '../arena/index.ts'
+import { EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
+import type { AccountChange, StateDelta } from '../state/index.ts'
+import { type HashKey, hashKey } from '../state/index.ts'
+import type { Store } from '../store/index.ts'
+import { type NodeSet, Trie, type TrieChange } from '../trie/index.ts'
+import { decodeAccountLeaf, encodeAccountLeaf, encodeSlotLeaf } from './accountLeaf.ts'
+import { accountNodeReader, storageNodeReader } from './nodeReaders.ts'
+
+/** Nodes of one account's storage trie to be written. */
+export type StorageNodeSet = {
+  readonly addressHash: Uint8Array
+  /** All older nodes of this account go first. */
+  readonly isCleared: boolean
+  readonly nodes: NodeSet | undefined
+}
+
+/** Everything that the summary changed since the last `collect`. */
+export type SummaryNodeSet = {
+  readonly accountNodes: NodeSet
+  readonly storageNodes: readonly StorageNodeSet[]
+}
+
+type StorageTrie = {
+  readonly addressHash: Uint8Array
+  trie: Trie
+  /** The store still holds nodes of a trie that was cleared since the last `collect`. */
+  isCleared: boolean
+  isDirty: boolean
+}
+
+/** Loaded nodes are let go down to this once a collect finds more, in bytes of the node arena. */
+const NODE_BYTES_KEPT = 256 * 1024 * 1024
+/** Storage tries kept open between collects. */
+const STORAGE_TRIE_COUNT_KEPT = 1024
+
+export class StateSummary {
+  private readonly store: Store
+  private readonly arena: NodeArena
+  private readonly accounts: Trie
+  private readonly storages = new Map<HashKey, StorageTrie>()
+
+  /** Opens the summary whose nodes lie in `store`. @param root state root of what the store holds */
+  constructor(store: Store, root: Uint8Array) {
+    this.store = store
+    this.arena = new NodeArena()
+    this.accounts = new Trie({ arena: this.arena, root, reader: accountNodeReader(store) })
+  }
+
+  /** The state root, hashing what is still dirty. */
+  root(): Uint8Array {
+    return this.accounts.root()
+  }
+
+  /**
+   * Applies one block's delta and returns the new state root.
+   * Storage tries come first, since their roots are part of the account leaves.
+   * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID where the store is damaged; the summary is then to be
+   *   dropped and opened anew
+   */
+  update(delta: StateDelta): Uint8Array {
+    const changes: TrieChange[] = []
+    for (const change of delta.accounts) changes.push(this.accountChange(change))
+    this.accounts.update(changes)
+    return this.accounts.root()
+  }
+
+  /** Takes the net node changes since the last call. The caller writes them; the tries count as written. */
+  collect(): SummaryNodeSet {
+    const accountNodes = this.accounts.commit()
+    const storageNodes: StorageNodeSet[] = []
+    for (const entry of this.storages.values()) {
+      if (!entry.isDirty && !entry.isCleared) continue
+      storageNodes.push({
+        addressHash: entry.addressHash,
+        isCleared: entry.isCleared,
+        nodes: entry.trie.commit(),
+      })
+      entry.isDirty = false
+      entry.isCleared = false
+    }
+    this.shrink()
+    return { accountNodes, storageNodes }
+  }
+
+  /** Nodes from the state root to an account, as `eth_getProof`'s accountProof. Reading changes no content. */
+  proveAccount(addressHash: Uint8Array): Uint8Array[] {
+    return this.accounts.prove([addressHash])
+  }
+
+  /** Storage root and the nodes to each slot, as `eth_getProof`'s storageProof. */
+  proveStorage(
+    addressHash: Uint8Array,
+    slotHashes: readonly Uint8Array[],
+  ): { readonly storageRoot: Uint8Array; readonly proofs: Uint8Array[][] } {
+    const trie = this.openStorage(addressHash).trie
+    return {
+      storageRoot: trie.root(),
+      proofs: slotHashes.map((slotHash) => trie.prove([slotHash])),
+    }
+  }
+
+  /** Bytes of node memory in use. */
+  get nodeBytes(): number {
+    return this.arena.usedBytes
+  }
+
+  /** Turns an account's change into one of the account trie, updating its storage trie on the way. */
+  private accountChange(change: AccountChange): TrieChange {
+    const { addressHash, after } = change
+    const storageRoot = this.updateStorage(change)
+    if (after === undefined) return { key: addressHash, value: undefined }
+    return { key: addressHash, value: encodeAccountLeaf(after, storageRoot) }
+  }
+
+  /** The account's storage root after the change. */
+  private updateStorage(change: AccountChange): Uint8Array {
+    const { addressHash, slots, storageCleared, after } = change
+    if (storageCleared || after === undefined) this.clearStorage(addressHash)
+    if (slots.length === 0) {
+      const open = this.storages.get(hashKey(addressHash))
+      return open?.trie.root() ?? this.storedStorageRoot(addressHash)
+    }
+    const entry = this.openStorage(addressHash)
+    entry.trie.update(
+      slots.map(({ slotHash, after: value }) => ({
+        key: slotHash,
+        value: value === undefined ? undefined : encodeSlotLeaf(value),
+      })),
+    )
+    entry.isDirty = true
+    return entry.trie.root()
+  }
+
+  /** Puts an empty trie in the place of the account's storage. */
+  private clearStorage(addressHash: Uint8Array): void {
+    const key = hashKey(addressHash)
+    const open = this.storages.get(key)
+    if (open === undefined && isEmptyRoot(this.storedStorageRoot(addressHash))) return
+    open?.trie.dispose()
+    const trie = this.newStorageTrie(addressHash, EMPTY_TRIE_ROOT)
+    this.storages.set(key, { addressHash, trie, isCleared: true, isDirty: false })
+  }
+
+  private openStorage(addressHash: Uint8Array): StorageTrie {
+    const key = hashKey(addressHash)
+    let entry = this.storages.get(key)
+    if (entry === undefined) {
+      const trie = this.newStorageTrie(addressHash, this.storedStorageRoot(addressHash))
+      entry = { addressHash, trie, isCleared: false, isDirty: false }
+      this.storages.set(key, entry)
+    }
+    return entry
+  }
+
+  private newStorageTrie(addressHash: Uint8Array, root: Uint8Array): Trie {
+    return new Trie({ arena: this.arena, root, reader: storageNodeReader(this.store, addressHash) })
+  }
+
+  /** Storage root that the account's leaf names; the empty root where there is no account. */
+  private storedStorageRoot(addressHash: Uint8Array): Uint8Array {
+    const leaf = this.accounts.get(addressHash)
+    if (leaf === undefined) return EMPTY_TRIE_ROOT
+    try {
+      return decodeAccountLeaf(leaf).storageRoot
+    } catch (cause) {
+      throw new VarveError(
+        'SUMMARY_LEAF_INVALID',
+        `account ${toHex(addressHash)}: its leaf in the trie does not decode`,
+        { addressHash: toHex(addressHash) },
+        { cause },
+      )
+    }
+  }
+
+  /** Keeps memory bounded. Called right after a collect, when every node can be read back. */
+  private shrink(): void {
+    if (this.storages.size > STORAGE_TRIE_COUNT_KEPT) {
+      for (const { trie } of this.storages.values()) trie.dispose()
+      this.storages.clear()
+    }
+  }
+}
+
+function isEmptyRoot(root: Uint8Array): boolean {
+  return root === EMPTY_TRIE_ROOT || toHex(root) === toHex(EMPTY_TRIE_ROOT)
+}
+
+/** Error codes of this module. */
+export type StateSummaryErrorCode =
+  /** A leaf of the account trie is not an account. */
+  'SUMMARY_LEAF_INVALID'

@@ -1,0 +1,130 @@
+/**
+ * The newest state: sealed deltas that are not in the store yet, merged into one map each for accounts and slots,
+ * over what the store holds. One delta is applied a block; `markPersisted` empties the maps once the store has them.
+ *
+ *     reads ─▶ changed since the last write ─▶ recently read ─▶ store
+ *
+ * Not here: forks and older versions. Those come with layers, behind the same `StateView`.
+ */
+import { bytesEqual, EMPTY_BYTES, EMPTY_CODE_HASH, toHex, VarveError } from '../base/index.ts'
+
+import type { Account } from './account.ts'
+import type { AccountChange, StateDelta } from './delta.ts'
+import type { FlatState } from './flatState.ts'
+import { type HashKey, hashKey } from './key.ts'
+import type { StateView } from './view.ts'
+
+/** Accounts kept from the store. At about 200 bytes each this bounds the cache to some 13 MB. */
+const READ_ACCOUNT_COUNT_MAX = 65_536
+
+/** What changed in one account since the store was written. */
+export type PendingAccount = {
+  readonly addressHash: Uint8Array
+  account: Account | undefined
+  /** Older slots are gone: the store must not be asked, and its rows are deleted at the next write. */
+  isStorageCleared: boolean
+  readonly slots: Map<HashKey, { readonly slotHash: Uint8Array; value: Uint8Array | undefined }>
+}
+
+export class PendingState implements StateView {
+  private readonly flat: FlatState
+  private readonly changed = new Map<HashKey, PendingAccount>()
+  private readonly codes = new Map<HashKey, Uint8Array>()
+  private readonly readAccounts = new Map<HashKey, Account | undefined>()
+
+  constructor(flat: FlatState) {
+    this.flat = flat
+  }
+
+  account(addressHash: Uint8Array): Account | undefined {
+    const key = hashKey(addressHash)
+    const pending = this.changed.get(key)
+    if (pending !== undefined) return pending.account
+    const known = this.readAccounts.get(key)
+    if (known !== undefined || this.readAccounts.has(key)) return known
+    const account = this.flat.account(addressHash)
+    this.rememberRead(key, account)
+    return account
+  }
+
+  storage(addressHash: Uint8Array, slotHash: Uint8Array): Uint8Array | undefined {
+    const pending = this.changed.get(hashKey(addressHash))
+    if (pending !== undefined) {
+      const slot = pending.slots.get(hashKey(slotHash))
+      if (slot !== undefined) return slot.value
+      if (pending.isStorageCleared) return undefined
+    }
+    return this.flat.storage(addressHash, slotHash)
+  }
+
+  code(codeHash: Uint8Array): Uint8Array {
+    if (bytesEqual(codeHash, EMPTY_CODE_HASH)) return EMPTY_BYTES
+    const code = this.codes.get(hashKey(codeHash)) ?? this.flat.code(codeHash)
+    if (code === undefined)
+      throw new VarveError('STATE_CODE_MISSING', `no code with hash ${toHex(codeHash)} in the store`, {
+        codeHash: toHex(codeHash),
+      })
+    return code
+  }
+
+  hasStorage(addressHash: Uint8Array): boolean {
+    const pending = this.changed.get(hashKey(addressHash))
+    if (pending === undefined) return this.flat.hasStorage(addressHash)
+    for (const slot of pending.slots.values()) if (slot.value !== undefined) return true
+    if (pending.isStorageCleared) return false
+    for (const slotHash of this.flat.slotHashes(addressHash))
+      if (!pending.slots.has(hashKey(slotHash))) return true
+    return false
+  }
+
+  /** Puts a sealed delta on top. The deltas of consecutive blocks are applied in their order. */
+  apply(delta: StateDelta): void {
+    for (const change of delta.accounts) this.applyAccount(change)
+    for (const { codeHash, code } of delta.codes) this.codes.set(hashKey(codeHash), code)
+  }
+
+  /** What differs from the store, in no order. Valid until the next `apply`. */
+  *changes(): Iterable<PendingAccount> {
+    yield* this.changed.values()
+  }
+
+  /** Codes that the store may lack. */
+  *newCodes(): Iterable<{ codeHash: HashKey; code: Uint8Array }> {
+    for (const [codeHash, code] of this.codes) yield { codeHash, code }
+  }
+
+  /** Tells that the store now holds everything that was pending. */
+  markPersisted(): void {
+    for (const [key, { account }] of this.changed) this.rememberRead(key, account)
+    this.changed.clear()
+    this.codes.clear()
+  }
+
+  private applyAccount(change: AccountChange): void {
+    const key = hashKey(change.addressHash)
+    let pending = this.changed.get(key)
+    if (pending === undefined) {
+      pending = {
+        addressHash: change.addressHash,
+        account: change.after,
+        isStorageCleared: false,
+        slots: new Map(),
+      }
+      this.changed.set(key, pending)
+      this.readAccounts.delete(key)
+    }
+    pending.account = change.after
+    if (change.storageCleared) {
+      pending.isStorageCleared = true
+      pending.slots.clear()
+    }
+    for (const { slotHash, after } of change.slots)
+      pending.slots.set(hashKey(slotHash), { slotHash, value: after })
+  }
+
+  private rememberRead(key: HashKey, account: Account | undefined): void {
+    // Dropping everything at the limit is coarse, but it needs no bookkeeping on each read.
+    if (this.readAccounts.size >= READ_ACCOUNT_COUNT_MAX) this.readAccounts.clear()
+    this.readAccounts.set(key, account)
+  }
+}
