@@ -1,0 +1,26 @@
+export { memoryStore } from './memoryStore.ts'
+export {
+  KEY_BYTES_MAX,
+  type RangeBounds,
+  type Store,
+  type StoreEntry,
+  type StoreErrorCode,
+  type TableStats,
+  VALUE_BYTES_MAX,
+} from './store.ts'
+export {
+  accountNodeKey,
+  BLOCK_KEY_BYTES,
+  BLOCK_NUMBER_BYTES,
+  blockKey,
+  META,
+  metaKey,
+  numberKey,
+  prefixEnd,
+  SCHEMA_VERSION,
+  storageKey,
+  storageNodeKey,
+  TABLES,
+  type Table,
+} from './tables.ts'
+export { BATCH_BYTES_MAX, WriteBatch } from './writeBatch.ts'

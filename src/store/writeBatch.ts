@@ -1,0 +1,266 @@
+/**
+ * An ordered list of changes to many tables, applied by `Store.write` as one.
+ *
+ * Keys and values are copied into one growing slab, so that callers may reuse their buffers at once, a batch of
+ * thousands of entries costs no object an entry, and LMDB gets addresses within one buffer.
+ *
+ * ```
+ *  slab     key0 value0 key1 key2 value2 …
+ *  fields   table, keyOffset, keyEnd, valueEnd an operation (a delete has NO_VALUE)
+ *  ranges   table, gte, lt, and the operation count at the time of the call
+ * ```
+ * Not here: applying the batch (`memoryStore.ts`, `lmdbStore.ts`).
+ */
+import { assert, bytesCompare, VarveError } from '../base/index.ts'
+import { KEY_BYTES_MAX, type StoreErrorCode, VALUE_BYTES_MAX } from './store.ts'
+import { TABLE_INDEX, TABLES, type Table } from './tables.ts'
+
+/** Most bytes of keys and values in one batch: 1 GiB. Also keeps offsets within 32 bits. */
+export const BATCH_BYTES_MAX = 1024 * 1024 * 1024
+
+const SLAB_BYTES_FIRST = 64 * 1024
+/** A batch that was cleared keeps a slab up to this size. */
+const SLAB_BYTES_KEPT = 16 * 1024 * 1024
+
+const FIELD_TABLE = 0
+const FIELD_KEY_OFFSET = 1
+const FIELD_KEY_END = 2
+const FIELD_VALUE_END = 3
+const FIELD_COUNT = 4
+/** In FIELD_VALUE_END: the operation deletes. */
+const NO_VALUE = 0xffff_ffff
+
+/** A `deleteRange`: keys from `gte` to before `lt`, `undefined` = to the last. */
+export type BatchRange = {
+  readonly table: number
+  readonly gte: Uint8Array
+  readonly lt: Uint8Array | undefined
+  /** How many operations stood in the batch before this one. */
+  readonly operationCount: number
+}
+
+export class WriteBatch {
+  private slab = new Uint8Array(SLAB_BYTES_FIRST)
+  private slabEnd = 0
+  private fields = new Uint32Array(256 * FIELD_COUNT)
+  private operationCount = 0
+  private readonly rangeList: BatchRange[] = []
+
+  /** Operations in the batch: puts, deletes, and ranges. */
+  get entryCount(): number {
+    return this.operationCount + this.rangeList.length
+  }
+
+  /** Bytes of all keys and values in the batch. */
+  get byteCount(): number {
+    return this.slabEnd
+  }
+
+  /** Sets `key` to `value`. Copies both. @throws VarveError STORE_KEY_INVALID, STORE_VALUE_TOO_LARGE, STORE_BATCH_TOO_LARGE */
+  put(table: Table, key: Uint8Array, value: Uint8Array): void {
+    checkKey(table, key)
+    if (value.length > VALUE_BYTES_MAX)
+      throw new VarveError<StoreErrorCode>(
+        'STORE_VALUE_TOO_LARGE',
+        `table ${table}: expected a value of at most ${VALUE_BYTES_MAX} bytes, got ${value.length}`,
+        { table, byteCount: value.length },
+      )
+    this.add(table, key, value)
+  }
+
+  /** Removes `key`, if it is there. Copies it. @throws VarveError STORE_KEY_INVALID, STORE_BATCH_TOO_LARGE */
+  delete(table: Table, key: Uint8Array): void {
+    checkKey(table, key)
+    this.add(table, key, undefined)
+  }
+
+  /**
+   * Removes every key from `gte` to before `lt` (`undefined`: to the last), also those that this batch put before.
+   * What the batch puts afterwards stays. An empty `gte` starts at the first key. Copies the bounds.
+   */
+  deleteRange(table: Table, gte: Uint8Array, lt: Uint8Array | undefined): void {
+    assert(gte.length <= KEY_BYTES_MAX, 'a bound is no longer than a key')
+    assert(lt === undefined || lt.length <= KEY_BYTES_MAX, 'a bound is no longer than a key')
+    this.rangeList.push({
+      table: tableIndex(table),
+      gte: gte.slice(),
+      lt: lt?.slice(),
+      operationCount: this.operationCount,
+    })
+  }
+
+  /** Empties the batch for the next use. Keeps its memory up to 16 MiB. */
+  clear(): void {
+    this.operationCount = 0
+    this.slabEnd = 0
+    this.rangeList.length = 0
+    if (this.slab.length > SLAB_BYTES_KEPT) {
+      this.slab = new Uint8Array(SLAB_BYTES_FIRST)
+      this.fields = new Uint32Array(256 * FIELD_COUNT)
+    }
+  }
+
+  /** For a store: the ranges to delete. Apply them first, then `operationsSorted`. */
+  get ranges(): readonly BatchRange[] {
+    return this.rangeList
+  }
+
+  /**
+   * For a store: operations that still count, by table, then key. Of several on one key the last is left, and one that
+   * a later range covers is gone, so that ranges first and these afterwards give what calling order gives.
+   * Cost: a sort; comparisons mostly settle on a number made of the table and the first five bytes of the key.
+   */
+  operationsSorted(): Uint32Array {
+    const { fields, slab, operationCount } = this
+    const heads = new Float64Array(operationCount)
+    const order = new Uint32Array(operationCount)
+    for (let operation = 0; operation < operationCount; operation++) {
+      heads[operation] = this.head(operation)
+      order[operation] = operation
+    }
+    order.sort(
+      (a, b) =>
+        heads[a]! - heads[b]! ||
+        compareKeys(slab, fields, a * FIELD_COUNT, b * FIELD_COUNT) ||
+        a - b,
+    )
+    const sweep = this.rangeList.length > 0 ? new RangeSweep(this.rangeList) : undefined
+    let kept = 0
+    for (let at = 0; at < operationCount; at++) {
+      const operation = order[at]!
+      const next = at + 1 < operationCount ? order[at + 1]! : -1
+      if (next >= 0 && heads[next] === heads[operation] && this.keysEqual(operation, next)) continue
+      if (sweep?.covers(operation, this.tableAt(operation), this.keyAt(operation))) continue
+      order[kept++] = operation
+    }
+    return order.subarray(0, kept)
+  }
+
+  /** Index in `TABLES` of an operation from `operationsSorted`. */
+  tableAt(operation: number): number {
+    return this.fields[operation * FIELD_COUNT + FIELD_TABLE]!
+  }
+
+  /** Key of an operation: a view that dies with the next change of the batch. */
+  keyAt(operation: number): Uint8Array {
+    const at = operation * FIELD_COUNT
+    return this.slab.subarray(this.fields[at + FIELD_KEY_OFFSET]!, this.fields[at + FIELD_KEY_END]!)
+  }
+
+  /** Value of an operation, `undefined` for a delete: a view that dies with the next change of the batch. */
+  valueAt(operation: number): Uint8Array | undefined {
+    const at = operation * FIELD_COUNT
+    const valueEnd = this.fields[at + FIELD_VALUE_END]!
+    if (valueEnd === NO_VALUE) return undefined
+    return this.slab.subarray(this.fields[at + FIELD_KEY_END]!, valueEnd)
+  }
+
+  private add(table: Table, key: Uint8Array, value: Uint8Array | undefined): void {
+    const tableNumber = tableIndex(table)
+    const keyOffset = this.slabEnd
+    const keyEnd = keyOffset + key.length
+    const end = value === undefined ? keyEnd : keyEnd + value.length
+    if (end > this.slab.length) this.growSlab(end)
+    this.slab.set(key, keyOffset)
+    if (value !== undefined) this.slab.set(value, keyEnd)
+    const at = this.operationCount * FIELD_COUNT
+    if (at === this.fields.length) {
+      const grown = new Uint32Array(2 * at)
+      grown.set(this.fields)
+      this.fields = grown
+    }
+    const { fields } = this
+    fields[at + FIELD_TABLE] = tableNumber
+    fields[at + FIELD_KEY_OFFSET] = keyOffset
+    fields[at + FIELD_KEY_END] = keyEnd
+    fields[at + FIELD_VALUE_END] = value === undefined ? NO_VALUE : end
+    this.slabEnd = end
+    this.operationCount++
+  }
+
+  private growSlab(end: number): void {
+    if (end > BATCH_BYTES_MAX)
+      throw new VarveError<StoreErrorCode>(
+        'STORE_BATCH_TOO_LARGE',
+        `batch: expected at most ${BATCH_BYTES_MAX} bytes, got ${end}`,
+        { byteCount: end },
+      )
+    const grown = new Uint8Array(Math.min(BATCH_BYTES_MAX, Math.max(end, 2 * this.slab.length)))
+    grown.set(this.slab.subarray(0, this.slabEnd))
+    this.slab = grown
+  }
+
+  /** Number that orders as table and first five bytes of the key do; a missing byte counts as zero. */
+  private head(operation: number): number {
+    const { fields, slab } = this
+    const at = operation * FIELD_COUNT
+    const keyEnd = fields[at + FIELD_KEY_END]!
+    let head = fields[at + FIELD_TABLE]!
+    for (let index = 0, byteAt = fields[at + FIELD_KEY_OFFSET]!; index < 5; index++, byteAt++)
+      head = head * 256 + (byteAt < keyEnd ? slab[byteAt]! : 0)
+    return head
+  }
+
+  private keysEqual(a: number, b: number): boolean {
+    return compareKeys(this.slab, this.fields, a * FIELD_COUNT, b * FIELD_COUNT) === 0
+  }
+}
+
+/**
+ * Tells for operations in sorted order whether a later range removed them. Walks the ranges beside the operations, so
+ * that many ranges, one for every account cleared in a thousand blocks, cost no product of the two counts.
+ */
+class RangeSweep {
+  private readonly waiting: readonly BatchRange[]
+  private waitingIndex = 0
+  /** Ranges that may hold the current key. */
+  private active: BatchRange[] = []
+
+  constructor(ranges: readonly BatchRange[]) {
+    this.waiting = [...ranges].sort((a, b) => a.table - b.table || bytesCompare(a.gte, b.gte))
+  }
+
+  covers(operation: number, table: number, key: Uint8Array): boolean {
+    const { waiting } = this
+    for (; this.waitingIndex < waiting.length; this.waitingIndex++) {
+      const range = waiting[this.waitingIndex]!
+      if (range.table > table || (range.table === table && bytesCompare(range.gte, key) > 0)) break
+      this.active.push(range)
+    }
+    if (this.active.length === 0) return false
+    this.active = this.active.filter(
+      (range) =>
+        range.table === table && (range.lt === undefined || bytesCompare(key, range.lt) < 0),
+    )
+    return this.active.some((range) => range.operationCount > operation)
+  }
+}
+
+/** Order of the keys of two operations of one table, given where their fields start. */
+function compareKeys(slab: Uint8Array, fields: Uint32Array, a: number, b: number): number {
+  let atA = fields[a + FIELD_KEY_OFFSET]!
+  let atB = fields[b + FIELD_KEY_OFFSET]!
+  const lengthA = fields[a + FIELD_KEY_END]! - atA
+  const lengthB = fields[b + FIELD_KEY_END]! - atB
+  const end = atA + Math.min(lengthA, lengthB)
+  while (atA < end) {
+    const difference = slab[atA++]! - slab[atB++]!
+    if (difference !== 0) return difference
+  }
+  return lengthA - lengthB
+}
+
+function tableIndex(table: Table): number {
+  const index = TABLE_INDEX[table]
+  assert(index !== undefined && index < TABLES.length, 'a table is one of TABLES')
+  return index
+}
+
+function checkKey(table: Table, key: Uint8Array): void {
+  if (key.length > 0 && key.length <= KEY_BYTES_MAX) return
+  throw new VarveError<StoreErrorCode>(
+    'STORE_KEY_INVALID',
+    `table ${table}: expected a key of 1 to ${KEY_BYTES_MAX} bytes, got ${key.length}`,
+    { table, byteCount: key.length },
+  )
+}
