@@ -1,0 +1,80 @@
+/**
+ * Blocks: rlp([header, transactions, uncles, withdrawals?]), and bodies, which are the same list without the
+ * header. Whether the body fits the header (roots, uncle hash) is for `chain/` to check.
+ */
+import { EMPTY_LIST_HASH } from '../base/index.ts'
+import { type Header, type HeaderFields, headerToRlp, readHeader } from './header.ts'
+import { keccak256 } from './keccak.ts'
+import { encodeRlp, type RlpInput } from './rlp.ts'
+import { RlpReader } from './rlpReader.ts'
+import { readTransaction, type Transaction, transactionToRlp } from './transaction.ts'
+import { readWithdrawal, type Withdrawal, withdrawalToRlp } from './withdrawal.ts'
+
+export type Body = {
+  readonly transactions: readonly Transaction[]
+  readonly uncles: readonly Header[]
+  /** From Shanghai on (EIP-4895); `undefined` before. */
+  readonly withdrawals?: readonly Withdrawal[]
+}
+
+export type Block = Body & { readonly header: Header }
+
+/** Decodes a block. Byte strings are views of `bytes`. @throws VarveError RLP_*, HEADER_*, TRANSACTION_* */
+export function decodeBlock(bytes: Uint8Array): Block {
+  const reader = new RlpReader(bytes)
+  const outerEnd = reader.openList('block')
+  const header = readHeader(reader)
+  const body = readBodyFields(reader)
+  reader.closeList(outerEnd, 'block')
+  reader.finish('block')
+  return { header, ...body }
+}
+
+/** Decodes a body. Byte strings are views of `bytes`. @throws VarveError RLP_*, HEADER_*, TRANSACTION_* */
+export function decodeBody(bytes: Uint8Array): Body {
+  const reader = new RlpReader(bytes)
+  const outerEnd = reader.openList('body')
+  const body = readBodyFields(reader)
+  reader.closeList(outerEnd, 'body')
+  reader.finish('body')
+  return body
+}
+
+export function encodeBlock(block: Body & { readonly header: HeaderFields }): Uint8Array {
+  return encodeRlp([headerToRlp(block.header), ...bodyToRlp(block)])
+}
+
+export function encodeBody(body: Body): Uint8Array {
+  return encodeRlp(bodyToRlp(body))
+}
+
+/** keccak-256 of the RLP list of uncle headers: the header field `uncleHash`. */
+export function uncleHashOf(uncles: readonly HeaderFields[]): Uint8Array {
+  return uncles.length === 0 ? EMPTY_LIST_HASH : keccak256(encodeRlp(uncles.map(headerToRlp)))
+}
+
+function readBodyFields(reader: RlpReader): Body {
+  const transactions: Transaction[] = []
+  const transactionsEnd = reader.openList('transactions')
+  while (!reader.atEnd) transactions.push(readTransaction(reader))
+  reader.closeList(transactionsEnd, 'transactions')
+  const uncles: Header[] = []
+  const unclesEnd = reader.openList('uncles')
+  while (!reader.atEnd) uncles.push(readHeader(reader))
+  reader.closeList(unclesEnd, 'uncles')
+  if (reader.atEnd) return { transactions, uncles }
+  const withdrawals: Withdrawal[] = []
+  const withdrawalsEnd = reader.openList('withdrawals')
+  while (!reader.atEnd) withdrawals.push(readWithdrawal(reader))
+  reader.closeList(withdrawalsEnd, 'withdrawals')
+  return { transactions, uncles, withdrawals }
+}
+
+function bodyToRlp(body: Body): RlpInput[] {
+  const list: RlpInput[] = [
+    body.transactions.map(transactionToRlp),
+    body.uncles.map((uncle) => headerToRlp(uncle)),
+  ]
+  if (body.withdrawals !== undefined) list.push(body.withdrawals.map(withdrawalToRlp))
+  return list
+}

@@ -1,0 +1,71 @@
+export {
+  type Block,
+  type Body,
+  decodeBlock,
+  decodeBody,
+  encodeBlock,
+  encodeBody,
+  uncleHashOf,
+} from './block.ts'
+export {
+  BLOOM_BYTES,
+  decodeHeader,
+  encodeHeader,
+  type Header,
+  type HeaderErrorCode,
+  type HeaderFields,
+  NONCE_BYTES,
+  sealHeader,
+} from './header.ts'
+export { floorGas, intrinsicGas } from './intrinsicGas.ts'
+export {
+  addLogToBloom,
+  bloomOfLogs,
+  decodeReceipt,
+  decodeReceipts,
+  encodeReceipt,
+  encodeReceipts,
+  type Log,
+  logsToRlp,
+  mergeBloom,
+  type Receipt,
+  type ReceiptErrorCode,
+} from './receipt.ts'
+export {
+  decodeRlp,
+  encodeRlp,
+  encodeRlpWithPrefix,
+  type RlpInput,
+  type RlpItem,
+  type RlpRaw,
+  rlpHeaderBytes,
+  writeRlpListHeader,
+} from './rlp.ts'
+export { type RlpErrorCode, RlpReader } from './rlpReader.ts'
+export { openSecp256k1, type Secp256k1, type Secp256k1ErrorCode } from './secp256k1.ts'
+export { addressOfPublicKey, type SenderErrorCode, SenderRecovery } from './sender.ts'
+export {
+  type AccessListEntry,
+  type AccessListFields,
+  type Authorization,
+  type BlobFields,
+  type DynamicFeeFields,
+  decodeTransaction,
+  encodeTransaction,
+  type LegacyFields,
+  type SetCodeFields,
+  sealTransaction,
+  signingHash,
+  type Transaction,
+  type TransactionErrorCode,
+  type TransactionFields,
+  TransactionType,
+  type UnsignedTransaction,
+} from './transaction.ts'
+export { SECP256K1_ORDER } from './transactionReaders.ts'
+export { type TransactionRuleCode, validateTransaction } from './transactionRules.ts'
+export {
+  decodeWithdrawal,
+  encodeWithdrawal,
+  type Withdrawal,
+} from './withdrawal.ts'
