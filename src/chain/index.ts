@@ -1,0 +1,68 @@
+export { DIFFICULTY_MIN, type DifficultyInput, difficultyAt } from './difficulty.ts'
+export type { JsonErrorCode } from './exactJson.ts'
+export { isMergedAfter, totalDifficulty } from './forkChoice.ts'
+export {
+  BASE_FEE_INITIAL,
+  BLOB_GAS_PER_BLOB,
+  type BlobParent,
+  blobBaseFee,
+  nextBaseFee,
+  nextExcessBlobGas,
+} from './gasRules.ts'
+export {
+  checkGenesisHash,
+  EMPTY_REQUESTS_HASH,
+  type GenesisErrorCode,
+  genesisHeader,
+  namedGenesis,
+  namedStateRoot,
+  networkOfStateRoot,
+} from './genesis.ts'
+export {
+  type Genesis,
+  type GenesisAccount,
+  type GenesisFields,
+  type GenesisFile,
+  type GenesisSlot,
+  parseAllocJson,
+  parseGenesisJson,
+  readGenesisFile,
+} from './genesisJson.ts'
+export {
+  DAO_EXTRA_DATA,
+  type HeaderContext,
+  type HeaderRuleCode,
+  validateHeader,
+} from './headerRules.ts'
+export type { GenesisFieldCode } from './jsonFields.ts'
+export {
+  holesky,
+  hoodi,
+  isNetworkName,
+  mainnet,
+  NETWORK_NAMES,
+  type NetworkErrorCode,
+  type NetworkName,
+  networkByName,
+  sepolia,
+} from './networks.ts'
+export { blockReward, blockRewards, type Reward } from './rewards.ts'
+export {
+  type BlockRules,
+  BPO1_BLOB,
+  BPO2_BLOB,
+  CANCUN_BLOB,
+  type ChainSpec,
+  PRAGUE_BLOB,
+  rulesAt,
+  singleForkSpec,
+} from './spec.ts'
+export {
+  ANCESTOR_COUNT,
+  type AncestorBlock,
+  type AncestorReader,
+  AncestorWindow,
+  UNCLE_COUNT_MAX,
+  type UncleRuleCode,
+  validateUncles,
+} from './uncleRules.ts'
