@@ -1,0 +1,77 @@
+/**
+ * The header of a new block: every field that follows from the parent and the rules, so that whoever makes blocks
+ * chooses only what is theirs to choose. What such a header says passes `validateHeader`.
+ */
+import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, Fork, ZERO_HASH, bytesEqual } from '../base/index.ts'
+import { BLOOM_BYTES, type Header, type HeaderFields, NONCE_BYTES, uncleHashOf } from '../codec/index.ts'
+import { difficultyAt } from './difficulty.ts'
+import { gasLimitReference, nextBaseFee, nextExcessBlobGas } from './gasRules.ts'
+import { EMPTY_REQUESTS_HASH } from './genesis.ts'
+import { type ChainSpec, rulesAt } from './spec.ts'
+
+/** What the maker of a block chooses. */
+export type HeaderChoices = {
+  /** 20 bytes. */
+  readonly coinbase: Uint8Array
+  /** Seconds since 1970, after the parent's. */
+  readonly timestamp: bigint
+  /** At most 32 bytes. */
+  readonly extraData?: Uint8Array
+  readonly uncles?: readonly Header[]
+  /** 32 bytes: PREVRANDAO from Paris on. */
+  readonly mixHash?: Uint8Array
+  /** 8 bytes; before Paris only. */
+  readonly nonce?: Uint8Array
+  readonly parentBeaconBlockRoot?: Uint8Array
+  /** Whether the parent's total difficulty reached the terminal one, as in `HeaderContext`. */
+  readonly isMerged?: boolean
+}
+
+/**
+ * Header of a block without transactions, withdrawals and requests. The state root is the parent's: execution puts its
+ * own in its place, as it does with gas, bloom and roots where there is something to execute.
+ */
+export function headerAfter(parent: Header, spec: ChainSpec, choices: HeaderChoices): HeaderFields {
+  const number = parent.number + 1
+  const { fork, blob } = rulesAt(spec, number, choices.timestamp, choices.isMerged)
+  const { uncles = [] } = choices
+  const fields: HeaderFields = {
+    parentHash: parent.hash,
+    uncleHash: uncles.length === 0 ? EMPTY_LIST_HASH : uncleHashOf(uncles),
+    coinbase: choices.coinbase,
+    stateRoot: parent.stateRoot,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(BLOOM_BYTES),
+    difficulty: fork >= Fork.Paris ? 0n : nextDifficulty(parent, fork, choices.timestamp),
+    number,
+    gasLimit: gasLimitReference(parent, fork),
+    gasUsed: 0n,
+    timestamp: choices.timestamp,
+    extraData: choices.extraData ?? new Uint8Array(0),
+    mixHash: choices.mixHash ?? ZERO_HASH,
+    nonce: choices.nonce ?? new Uint8Array(NONCE_BYTES),
+  }
+  return {
+    ...fields,
+    ...(fork >= Fork.London ? { baseFeePerGas: nextBaseFee(parent) } : {}),
+    ...(fork >= Fork.Shanghai ? { withdrawalsRoot: EMPTY_TRIE_ROOT } : {}),
+    ...(blob === undefined
+      ? {}
+      : {
+          blobGasUsed: 0n,
+          excessBlobGas: nextExcessBlobGas(parent, fork, blob),
+          parentBeaconBlockRoot: choices.parentBeaconBlockRoot ?? ZERO_HASH,
+        }),
+    ...(fork >= Fork.Prague ? { requestsHash: EMPTY_REQUESTS_HASH } : {}),
+  }
+}
+
+function nextDifficulty(parent: Header, fork: Fork, timestamp: bigint): bigint {
+  return difficultyAt(fork, {
+    number: parent.number + 1,
+    secondsSinceParent: Number(timestamp - parent.timestamp),
+    parentDifficulty: parent.difficulty,
+    parentHasUncles: !bytesEqual(parent.uncleHash, EMPTY_LIST_HASH),
+  })
+}
