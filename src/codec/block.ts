@@ -3,8 +3,8 @@
  * header. Whether the body fits the header (roots, uncle hash) is for `chain/` to check.
  */
 import { EMPTY_LIST_HASH } from '../base/index.ts'
+import { keccak256 } from '../kernels/index.ts'
 import { type Header, type HeaderFields, headerToRlp, readHeader } from './header.ts'
-import { keccak256 } from './keccak.ts'
 import { encodeRlp, type RlpInput } from './rlp.ts'
 import { RlpReader } from './rlpReader.ts'
 import { readTransaction, type Transaction, transactionToRlp } from './transaction.ts'

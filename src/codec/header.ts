@@ -8,7 +8,7 @@
  * Not here: whether the fields fit the fork, the parent, or the body; that is `chain/`.
  */
 import { ADDRESS_BYTES, HASH_BYTES, VarveError } from '../base/index.ts'
-import { keccak256 } from './keccak.ts'
+import { keccak256 } from '../kernels/index.ts'
 import { encodeRlp, type RlpInput } from './rlp.ts'
 import { RlpReader } from './rlpReader.ts'
 

@@ -7,6 +7,16 @@ export {
   encodeBody,
   uncleHashOf,
 } from './block.ts'
+export { type ChainFileBlock, type ChainFileErrorCode, ChainFileReader } from './chainFile.ts'
+export { ERA1_BLOCK_COUNT_MAX, type Era1Block, type Era1ErrorCode, Era1Reader } from './era1.ts'
+export { Era1Accumulator } from './era1Accumulator.ts'
+export {
+  decodeEra1Block,
+  type Era1DecodedBlock,
+  type Era1Summary,
+  verifyEra1,
+} from './era1Verify.ts'
+export type { FileErrorCode } from './fileWindow.ts'
 export {
   BLOOM_BYTES,
   decodeHeader,
@@ -23,8 +33,10 @@ export {
   bloomOfLogs,
   decodeReceipt,
   decodeReceipts,
+  decodeSlimReceipts,
   encodeReceipt,
   encodeReceipts,
+  encodeSlimReceipts,
   type Log,
   logsToRlp,
   mergeBloom,
@@ -44,6 +56,7 @@ export {
 export { type RlpErrorCode, RlpReader } from './rlpReader.ts'
 export { openSecp256k1, type Secp256k1, type Secp256k1ErrorCode } from './secp256k1.ts'
 export { addressOfPublicKey, type SenderErrorCode, SenderRecovery } from './sender.ts'
+export { type SnappyErrorCode, type SnappyStream, unpackSnappyStream } from './snappyFrame.ts'
 export {
   type AccessListEntry,
   type AccessListFields,

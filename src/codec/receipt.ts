@@ -5,10 +5,14 @@
  *
  * Frontier to Spurious Dragon put the state root after the transaction first; from Byzantium on (EIP-658) it is
  * the status, 0 or 1.
+ *
+ * The slim form of eth/69 (EIP-7642) leaves the bloom out, which follows from the logs, and has the type as a field:
+ *
+ *   rlp([type, status or root, cumulative gas used, logs])
  */
 import { ADDRESS_BYTES, HASH_BYTES, VarveError } from '../base/index.ts'
+import { keccak256 } from '../kernels/index.ts'
 import { BLOOM_BYTES } from './header.ts'
-import { keccak256 } from './keccak.ts'
 import { encodeRlp, encodeRlpWithPrefix, type RlpInput } from './rlp.ts'
 import { RlpReader, rlpFault } from './rlpReader.ts'
 import type { TransactionType } from './transaction.ts'
@@ -65,6 +69,42 @@ export function decodeReceipts(bytes: Uint8Array): Receipt[] {
   reader.closeList(outerEnd, 'receipts')
   reader.finish('receipts')
   return receipts
+}
+
+/**
+ * Decodes a list of receipts in the slim form of eth/69 and computes their blooms.
+ * Cost: one keccak for each address and topic. @throws VarveError RLP_*, RECEIPT_INVALID
+ */
+export function decodeSlimReceipts(bytes: Uint8Array): Receipt[] {
+  const reader = new RlpReader(bytes)
+  const receipts: Receipt[] = []
+  const outerEnd = reader.openList('receipts')
+  while (!reader.atEnd) {
+    const receiptEnd = reader.openList('receipt')
+    const type = reader.readUint('type')
+    if (type > 4) throw receiptFault(`expected a type of 0 to 4, got ${type}`)
+    const outcome = readOutcome(reader)
+    const cumulativeGasUsed = reader.readBigint(8, 'cumulativeGasUsed')
+    const logs = readLogs(reader)
+    reader.closeList(receiptEnd, 'receipt')
+    const logsBloom = bloomOfLogs(logs)
+    receipts.push({ type: type as TransactionType, outcome, cumulativeGasUsed, logsBloom, logs })
+  }
+  reader.closeList(outerEnd, 'receipts')
+  reader.finish('receipts')
+  return receipts
+}
+
+/** Encodes a block's receipts in the slim form of eth/69. */
+export function encodeSlimReceipts(receipts: readonly Receipt[]): Uint8Array {
+  return encodeRlp(
+    receipts.map(({ type, outcome, cumulativeGasUsed, logs }) => [
+      type,
+      outcome,
+      cumulativeGasUsed,
+      logs.map(logToRlp),
+    ]),
+  )
 }
 
 /** Encodes the envelope: the value that the receipts trie holds. */
@@ -125,10 +165,7 @@ function readFields(reader: RlpReader, type: TransactionType): Receipt {
   const outcome = readOutcome(reader)
   const cumulativeGasUsed = reader.readBigint(8, 'cumulativeGasUsed')
   const logsBloom = reader.readFixed(BLOOM_BYTES, 'logsBloom')
-  const logs: Log[] = []
-  const logsEnd = reader.openList('logs')
-  while (!reader.atEnd) logs.push(readLog(reader))
-  reader.closeList(logsEnd, 'logs')
+  const logs = readLogs(reader)
   reader.closeList(outerEnd, 'receipt')
   return { type, outcome, cumulativeGasUsed, logsBloom, logs }
 }
@@ -140,6 +177,14 @@ function readOutcome(reader: RlpReader): Receipt['outcome'] {
   if (outcome.length === 0) return 0
   if (outcome.length === 1 && outcome[0] === 1) return 1
   throw rlpFault('RLP_LENGTH', offset, 'outcome', 'a status or 32 bytes', `${outcome.length} bytes`)
+}
+
+function readLogs(reader: RlpReader): Log[] {
+  const logs: Log[] = []
+  const outerEnd = reader.openList('logs')
+  while (!reader.atEnd) logs.push(readLog(reader))
+  reader.closeList(outerEnd, 'logs')
+  return logs
 }
 
 function readLog(reader: RlpReader): Log {

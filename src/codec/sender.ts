@@ -1,6 +1,6 @@
 /** Who sent a transaction: the address of the key that signed it. */
 import { bigintToBytes, VarveError } from '../base/index.ts'
-import { keccak256 } from './keccak.ts'
+import { keccak256 } from '../kernels/index.ts'
 import { encodeRlpWithPrefix } from './rlp.ts'
 import { openSecp256k1, type Secp256k1 } from './secp256k1.ts'
 import { type Authorization, signingHash, type Transaction } from './transaction.ts'

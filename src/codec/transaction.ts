@@ -6,7 +6,7 @@
  * (its number, below 0x80) and then an RLP list. In a block's body the latter stand wrapped as RLP byte strings.
  */
 import { VarveError } from '../base/index.ts'
-import { keccak256 } from './keccak.ts'
+import { keccak256 } from '../kernels/index.ts'
 import { encodeRlp, encodeRlpWithPrefix, type RlpInput } from './rlp.ts'
 import { RlpReader } from './rlpReader.ts'
 import { readTransactionFields } from './transactionReaders.ts'

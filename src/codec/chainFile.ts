@@ -1,0 +1,126 @@
+/**
+ * Chain files as `geth export` writes them: blocks in RLP, one after the other, with nothing between. Packed ones
+ * (`.gz`) are refused with a word about it; unpack them first.
+ */
+import { RLP_ITEM_BYTES_MAX, VarveError } from '../base/index.ts'
+import { type Block, decodeBlock } from './block.ts'
+import { FileWindow } from './fileWindow.ts'
+
+/** Most bytes of an RLP header: the first byte and eight of length. */
+const RLP_HEADER_BYTES_MAX = 9
+
+/** A block and where it came from. */
+export type ChainFileBlock = {
+  /** Place in the file, 0 up. */
+  readonly index: number
+  /** Offset of its first byte in the file. */
+  readonly offset: number
+  readonly bytes: Uint8Array
+  readonly block: Block
+}
+
+/** Reads one chain file. Memory: one window of 1 MiB and the block at hand. Close it when done. */
+export class ChainFileReader {
+  readonly path: string
+  readonly byteCount: number
+  private readonly file: FileWindow
+
+  /** @throws VarveError FILE_UNREADABLE, CHAIN_FILE_GZIP */
+  constructor(path: string) {
+    this.path = path
+    this.file = new FileWindow(path)
+    this.byteCount = this.file.byteCount
+    const magic = this.file.read(0, 2)
+    if (magic[0] === 0x1f && magic[1] === 0x8b) {
+      this.file.close()
+      throw this.fault('CHAIN_FILE_GZIP', 0, 0, 'blocks in RLP', 'a gzip archive; unpack it first')
+    }
+  }
+
+  close(): void {
+    this.file.close()
+  }
+
+  /**
+   * Decodes the blocks in order, from the start of the file. May be called again for a second pass.
+   * @throws VarveError CHAIN_FILE_BLOCK with the block's place and offset, FILE_UNREADABLE
+   */
+  *blocks(): Generator<ChainFileBlock, void, undefined> {
+    let offset = 0
+    for (let index = 0; offset < this.byteCount; index++) {
+      const length = this.itemBytes(offset, index)
+      // A copy, since the window moves on and the block's fields are views.
+      const bytes = this.file.read(offset, length).slice()
+      let block: Block
+      try {
+        block = decodeBlock(bytes)
+      } catch (error) {
+        if (!(error instanceof VarveError)) throw error
+        throw this.fault('CHAIN_FILE_BLOCK', offset, index, 'a valid block', error.message, error)
+      }
+      yield { index, offset, bytes, block }
+      offset += length
+    }
+  }
+
+  /** Length of the item at `offset` by its header, which the decoder will check for its form. */
+  private itemBytes(offset: number, index: number): number {
+    const head = this.file.read(offset, RLP_HEADER_BYTES_MAX)
+    const first = head[0]!
+    if (first < 0xc0)
+      throw this.fault(
+        'CHAIN_FILE_BLOCK',
+        offset,
+        index,
+        'the list of a block',
+        `byte 0x${first.toString(16)}`,
+      )
+    let length = 1 + first - 0xc0
+    if (first > 0xf7) {
+      const widthBytes = first - 0xf7
+      let payload = 0
+      for (let at = 1; at <= widthBytes; at++) payload = payload * 256 + (head[at] ?? 0)
+      length = 1 + widthBytes + payload
+    }
+    if (length > RLP_ITEM_BYTES_MAX)
+      throw this.fault(
+        'CHAIN_FILE_BLOCK',
+        offset,
+        index,
+        `a block of at most ${RLP_ITEM_BYTES_MAX} bytes`,
+        `${length} bytes`,
+      )
+    if (length > this.byteCount - offset)
+      throw this.fault(
+        'CHAIN_FILE_BLOCK',
+        offset,
+        index,
+        `a block of ${length} bytes`,
+        `the end of the file after ${this.byteCount - offset}`,
+      )
+    return length
+  }
+
+  private fault(
+    code: ChainFileErrorCode,
+    offset: number,
+    index: number,
+    expected: string,
+    found: string,
+    cause?: unknown,
+  ): VarveError<ChainFileErrorCode> {
+    return new VarveError(
+      code,
+      `${this.path}, byte ${offset}, block ${index} of the file: expected ${expected}, got ${found}`,
+      { path: this.path, offset, index, expected, found },
+      cause === undefined ? undefined : { cause },
+    )
+  }
+}
+
+/** Error codes of this module. */
+export type ChainFileErrorCode =
+  /** The file is packed. */
+  | 'CHAIN_FILE_GZIP'
+  /** An item is no block, too long, or cut off. */
+  | 'CHAIN_FILE_BLOCK'
