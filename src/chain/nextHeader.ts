@@ -2,8 +2,14 @@
  * The header of a new block: every field that follows from the parent and the rules, so that whoever makes blocks
  * chooses only what is theirs to choose. What such a header says passes `validateHeader`.
  */
-import { EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, Fork, ZERO_HASH, bytesEqual } from '../base/index.ts'
-import { BLOOM_BYTES, type Header, type HeaderFields, NONCE_BYTES, uncleHashOf } from '../codec/index.ts'
+import { bytesEqual, EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, Fork, ZERO_HASH } from '../base/index.ts'
+import {
+  BLOOM_BYTES,
+  type Header,
+  type HeaderFields,
+  NONCE_BYTES,
+  uncleHashOf,
+} from '../codec/index.ts'
 import { difficultyAt } from './difficulty.ts'
 import { gasLimitReference, nextBaseFee, nextExcessBlobGas } from './gasRules.ts'
 import { EMPTY_REQUESTS_HASH } from './genesis.ts'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EMPTY_LIST_HASH, Fork, ZERO_HASH } from '../base/index.ts'
+import { AssertionFault, EMPTY_LIST_HASH, Fork, ZERO_HASH } from '../base/index.ts'
 import { type Header, sealHeader, uncleHashOf } from '../codec/index.ts'
 import { makeChild, makeFirst } from './headerMaker.suite.ts'
 import { singleForkSpec } from './spec.ts'
@@ -104,11 +104,16 @@ test('the window keeps seven blocks of one line of descent', () => {
   const numbers = (hash: Uint8Array) => window.ancestorsOf(hash).map(({ header }) => header.number)
   assert.deepEqual(numbers(chain[9]!.hash), [9, 8, 7, 6, 5, 4, 3])
   assert.equal(numbers(chain[9]!.hash).length, ANCESTOR_COUNT)
-  assert.deepEqual(numbers(chain[5]!.hash), [5, 4, 3])
+  assert.deepEqual(numbers(chain[5]!.hash), [])
   assert.deepEqual(numbers(chain[1]!.hash), [])
   window.push({ header: sibling(9), uncleHashes: [] })
   assert.deepEqual(numbers(chain[9]!.hash), [])
   assert.deepEqual(numbers(sibling(9).hash), [9])
+})
+
+test('a window that was not filled is a bug, not a verdict', () => {
+  for (const known of [[], blocks.slice(4)])
+    assert.throws(() => check([sibling(8)], new AncestorWindow(known)), AssertionFault)
 })
 
 test('a block with uncles raises its child’s difficulty from Byzantium on', () => {

@@ -8,7 +8,7 @@
  *
  * Not here: the uncles' proof-of-work seals.
  */
-import { bytesEqual } from '../base/index.ts'
+import { assert, bytesEqual } from '../base/index.ts'
 import type { Header } from '../codec/index.ts'
 import { blockFault } from './blockFault.ts'
 import { type HeaderContext, validateHeader } from './headerRules.ts'
@@ -34,7 +34,10 @@ export type AncestorReader = {
   ancestorsOf(parentHash: Uint8Array): readonly AncestorBlock[]
 }
 
-/** The last blocks of one line of descent, for an importer that goes forward. Owned by its importer. */
+/**
+ * The last blocks of one line of descent, for an importer that goes forward. Owned by its importer, which fills it
+ * with the last seven blocks of its store when it resumes.
+ */
 export class AncestorWindow implements AncestorReader {
   /** Newest first. */
   private readonly blocks: AncestorBlock[] = []
@@ -54,9 +57,10 @@ export class AncestorWindow implements AncestorReader {
     if (this.blocks.length > ANCESTOR_COUNT) this.blocks.pop()
   }
 
+  /** None for any parent but the newest block: a window cannot know all ancestors of an older one. */
   ancestorsOf(parentHash: Uint8Array): readonly AncestorBlock[] {
-    const start = this.blocks.findIndex((block) => bytesEqual(block.header.hash, parentHash))
-    return start < 0 ? [] : this.blocks.slice(start)
+    const newest = this.blocks[0]
+    return newest !== undefined && isHash(newest, parentHash) ? this.blocks : []
   }
 }
 
@@ -84,6 +88,11 @@ export function validateUncles(
       uncles.length,
     )
   const ancestors = reader.ancestorsOf(header.parentHash)
+  // With fewer, an uncle named before could pass: an importer that resumes has to fill its window first.
+  assert(
+    ancestors.length === Math.min(ANCESTOR_COUNT, number),
+    'the reader knows all ancestors that the rules look at',
+  )
   uncles.forEach((uncle, index) => {
     checkPlace(number, uncle, uncles.slice(0, index), ancestors)
     const parent = ancestors.find((block, depth) => depth > 0 && isHash(block, uncle.parentHash))
