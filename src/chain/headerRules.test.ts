@@ -8,7 +8,7 @@ import { EMPTY_TRIE_ROOT, FORK_NAMES, Fork, ZERO_HASH } from '../base/index.ts'
 import { type Header, type HeaderFields, sealHeader } from '../codec/index.ts'
 import { GAS_LIMIT_MAX } from './gasRules.ts'
 import { makeChild, makeFirst } from './headerMaker.suite.ts'
-import { DAO_EXTRA_DATA, type HeaderRuleCode, validateHeader } from './headerRules.ts'
+import { DAO_EXTRA_DATA, type HeaderRuleErrorCode, validateHeader } from './headerRules.ts'
 import { type ChainSpec, singleForkSpec } from './spec.ts'
 
 const BLOB = 131_072n
@@ -28,7 +28,7 @@ type Case = {
   fork: Fork
   /** Changes against a valid child; undefined removes a field. */
   broken: { [Name in keyof HeaderFields]?: HeaderFields[Name] | undefined }
-  code: HeaderRuleCode
+  code: HeaderRuleErrorCode
   /** The nearest header that passes. */
   kept?: Partial<HeaderFields>
   parent?: Partial<HeaderFields>

@@ -45,7 +45,7 @@ export type HeaderContext = {
 /**
  * Checks a header against its parent, which must itself have passed.
  * @returns the rules of the header's block, for the checks that follow
- * @throws VarveError with a `HeaderRuleCode`; the first broken rule is reported
+ * @throws VarveError with a `HeaderRuleErrorCode`; the first broken rule is reported
  */
 export function validateHeader(
   header: Header,
@@ -227,15 +227,15 @@ function checkBlobGas(
 }
 
 const fault: (
-  code: HeaderRuleCode,
+  code: HeaderRuleErrorCode,
   blockNumber: number,
   subject: string,
   expected: Parameters<typeof blockFault>[3],
   found: Parameters<typeof blockFault>[4],
-) => VarveError<HeaderRuleCode> = blockFault
+) => VarveError<HeaderRuleErrorCode> = blockFault
 
 /** Error codes of this module: the rule that a header breaks. */
-export type HeaderRuleCode =
+export type HeaderRuleErrorCode =
   /** The parent hash is not that of the block before. */
   | 'BLOCK_PARENT_UNKNOWN'
   /** The number is not the parent's plus one. */

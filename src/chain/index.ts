@@ -31,10 +31,10 @@ export {
 export {
   DAO_EXTRA_DATA,
   type HeaderContext,
-  type HeaderRuleCode,
+  type HeaderRuleErrorCode,
   validateHeader,
 } from './headerRules.ts'
-export type { GenesisFieldCode } from './jsonFields.ts'
+export type { GenesisFieldErrorCode } from './jsonFields.ts'
 export {
   holesky,
   hoodi,
@@ -63,6 +63,6 @@ export {
   type AncestorReader,
   AncestorWindow,
   UNCLE_COUNT_MAX,
-  type UncleRuleCode,
+  type UncleRuleErrorCode,
   validateUncles,
 } from './uncleRules.ts'

@@ -97,7 +97,7 @@ export function fieldFault(
   path: string,
   expected: string,
   found: string,
-): VarveError<GenesisFieldCode> {
+): VarveError<GenesisFieldErrorCode> {
   return new VarveError(
     'GENESIS_FIELD_INVALID',
     `genesis, ${path === '' ? 'top level' : path}: expected ${expected}, found ${found}`,
@@ -116,6 +116,6 @@ export function shown(value: JsonValue | undefined): string {
 }
 
 /** Error codes of this module. */
-export type GenesisFieldCode =
+export type GenesisFieldErrorCode =
   /** A place in a genesis file holds something else than it must; the message names its JSON path. */
   'GENESIS_FIELD_INVALID'

@@ -12,7 +12,7 @@ import {
   ANCESTOR_COUNT,
   type AncestorBlock,
   AncestorWindow,
-  type UncleRuleCode,
+  type UncleRuleErrorCode,
   validateUncles,
 } from './uncleRules.ts'
 
@@ -38,7 +38,11 @@ function check(uncles: readonly Header[], window = new AncestorWindow(blocks)): 
   validateUncles(block, uncles, spec, window)
 }
 
-function refuses(code: UncleRuleCode, uncles: readonly Header[], window?: AncestorWindow): void {
+function refuses(
+  code: UncleRuleErrorCode,
+  uncles: readonly Header[],
+  window?: AncestorWindow,
+): void {
   assert.throws(() => check(uncles, window), { code, message: /^block 10: uncle/ })
 }
 

@@ -68,7 +68,7 @@ export class AncestorWindow implements AncestorReader {
  * Checks the uncles of a block whose header has passed. Before Paris only; later headers admit no uncles.
  * The body's match with the header's uncle hash is `bodyRules.ts`.
  * Cost: nothing for a block without uncles.
- * @throws VarveError with an `UncleRuleCode`, or UNCLE_HEADER_INVALID with the broken header rule as its cause
+ * @throws VarveError with an `UncleRuleErrorCode`, or UNCLE_HEADER_INVALID with the broken header rule as its cause
  */
 export function validateUncles(
   header: Header,
@@ -80,7 +80,7 @@ export function validateUncles(
   if (uncles.length === 0) return
   const { number } = header
   if (uncles.length > UNCLE_COUNT_MAX)
-    throw blockFault<UncleRuleCode>(
+    throw blockFault<UncleRuleErrorCode>(
       'UNCLE_COUNT_TOO_MANY',
       number,
       'uncles',
@@ -100,7 +100,7 @@ export function validateUncles(
     try {
       validateHeader(uncle, parent.header, spec, context)
     } catch (cause) {
-      const fault = blockFault<UncleRuleCode>(
+      const fault = blockFault<UncleRuleErrorCode>(
         'UNCLE_HEADER_INVALID',
         number,
         'uncle header',
@@ -121,7 +121,7 @@ function checkPlace(
   ancestors: readonly AncestorBlock[],
 ): void {
   if (ancestors.some((block) => isHash(block, uncle.hash)))
-    throw blockFault<UncleRuleCode>(
+    throw blockFault<UncleRuleErrorCode>(
       'UNCLE_IS_ANCESTOR',
       number,
       'uncle',
@@ -132,7 +132,7 @@ function checkPlace(
     earlier.some((other) => bytesEqual(other.hash, uncle.hash)) ||
     ancestors.some((block) => block.uncleHashes.some((hash) => bytesEqual(hash, uncle.hash)))
   if (isNamed)
-    throw blockFault<UncleRuleCode>(
+    throw blockFault<UncleRuleErrorCode>(
       'UNCLE_ALREADY_INCLUDED',
       number,
       'uncle',
@@ -145,14 +145,14 @@ function checkPlace(
 function lineageFault(number: number, uncle: Header, ancestors: readonly AncestorBlock[]) {
   const parent = ancestors[0]
   if (parent !== undefined && isHash(parent, uncle.parentHash))
-    return blockFault<UncleRuleCode>(
+    return blockFault<UncleRuleErrorCode>(
       'UNCLE_IS_BROTHER',
       number,
       'uncle parent',
       'an ancestor before the parent',
       uncle.parentHash,
     )
-  return blockFault<UncleRuleCode>(
+  return blockFault<UncleRuleErrorCode>(
     'UNCLE_PARENT_NOT_ANCESTOR',
     number,
     'uncle parent',
@@ -166,7 +166,7 @@ function isHash(block: AncestorBlock, hash: Uint8Array): boolean {
 }
 
 /** Error codes of this module: the rule that an uncle breaks. */
-export type UncleRuleCode =
+export type UncleRuleErrorCode =
   /** A block names more than two uncles. */
   | 'UNCLE_COUNT_TOO_MANY'
   /** An uncle is a block of the chain itself. */
