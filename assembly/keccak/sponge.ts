@@ -3,8 +3,8 @@
  * Every function takes the scratch of `layout.ts`, prepared once by `prepare`. Inputs may start at any offset and are
  * never read past their end; outputs are 32 bytes anywhere, and must overlap neither an input nor the scratch.
  */
-import { BLOCK_A_OFFSET, BLOCK_B_OFFSET, RATE, STATE_OFFSET } from './layout'
-import { complement, permute1, permute2 } from './permutation'
+import { RATE, STATE_OFFSET } from './layout'
+import { complement, permute1 } from './permutation'
 
 const LAST_BIT: u64 = 0x8000000000000000
 
@@ -62,38 +62,6 @@ export function hashOne(input: usize, length: usize, output: usize, scratch: usi
 }
 
 /**
- * Hashes two inputs at once, in little more than the time of one. Both must have the same number of blocks
- * (`length / 136 + 1`); their lengths may differ within it.
- */
-export function hashPair(
-  inputA: usize,
-  lengthA: usize,
-  inputB: usize,
-  lengthB: usize,
-  outputA: usize,
-  outputB: usize,
-  scratch: usize,
-): void {
-  const state = scratch + STATE_OFFSET
-  let keep: i64 = 0
-  while (lengthA >= RATE) {
-    absorbPair(inputA, inputB, keep, keep, scratch)
-    permute2(state, scratch)
-    keep = -1
-    inputA += RATE
-    inputB += RATE
-    lengthA -= RATE
-    lengthB -= RATE
-  }
-  padBlock(inputA, lengthA, scratch + BLOCK_A_OFFSET)
-  padBlock(inputB, lengthB, scratch + BLOCK_B_OFFSET)
-  absorbPair(scratch + BLOCK_A_OFFSET, scratch + BLOCK_B_OFFSET, keep, keep, scratch)
-  permute2(state, scratch)
-  squeezeLane(state, outputA)
-  squeezeLane(state + 8, outputB)
-}
-
-/**
  * XORs a block of 136 bytes into each of the two interleaved states. A state whose `keep` is 0 is cleared before;
  * one whose `keep` is -1 goes on.
  */
@@ -111,6 +79,7 @@ export function absorbPair(
     const lane = state + (word << 1)
     v128.store(lane, v128.xor(v128.and(v128.load(lane), keep), blocks))
   }
+  if ((keepA & keepB) === -1) return
   for (let lane = state + 272; lane < state + 400; lane += 16) {
     v128.store(lane, v128.and(v128.load(lane), keep))
   }
