@@ -48,18 +48,35 @@ export class ChainFileReader {
   *blocks(): Generator<ChainFileBlock, void, undefined> {
     let offset = 0
     for (let index = 0; offset < this.byteCount; index++) {
-      const length = this.itemBytes(offset, index)
-      // A copy, since the window moves on and the block's fields are views.
-      const bytes = this.file.read(offset, length).slice()
-      let block: Block
-      try {
-        block = decodeBlock(bytes)
-      } catch (error) {
-        if (!(error instanceof VarveError)) throw error
-        throw this.fault('CHAIN_FILE_BLOCK', offset, index, 'a valid block', error.message, error)
-      }
-      yield { index, offset, bytes, block }
-      offset += length
+      const entry = this.readBlock(offset, index)
+      yield entry
+      offset += entry.bytes.length
+    }
+  }
+
+  /**
+   * Offsets of all blocks, by the lengths of their items alone; nothing is decoded.
+   * @throws VarveError CHAIN_FILE_BLOCK
+   */
+  offsets(): number[] {
+    const offsets: number[] = []
+    for (let offset = 0; offset < this.byteCount; ) {
+      const index = offsets.push(offset) - 1
+      offset += this.itemBytes(offset, index)
+    }
+    return offsets
+  }
+
+  /** Decodes the block at an offset. @param index its place in the file, for messages. Throws as `blocks`. */
+  readBlock(offset: number, index: number): ChainFileBlock {
+    const length = this.itemBytes(offset, index)
+    // A copy, since the window moves on and the block's fields are views.
+    const bytes = this.file.read(offset, length).slice()
+    try {
+      return { index, offset, bytes, block: decodeBlock(bytes) }
+    } catch (error) {
+      if (!(error instanceof VarveError)) throw error
+      throw this.fault('CHAIN_FILE_BLOCK', offset, index, 'a valid block', error.message, error)
     }
   }
 
@@ -101,7 +118,8 @@ export class ChainFileReader {
     return length
   }
 
-  private fault(
+  /** Builds an error that names the file, the byte and the block. */
+  fault(
     code: ChainFileErrorCode,
     offset: number,
     index: number,
@@ -124,3 +142,5 @@ export type ChainFileErrorCode =
   | 'CHAIN_FILE_GZIP'
   /** An item is no block, too long, or cut off. */
   | 'CHAIN_FILE_BLOCK'
+  /** A block does not follow the one before it in the file. */
+  | 'CHAIN_FILE_ORDER'

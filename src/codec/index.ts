@@ -25,6 +25,7 @@ export {
   type HeaderErrorCode,
   type HeaderFields,
   NONCE_BYTES,
+  readHeader,
   sealHeader,
 } from './header.ts'
 export { floorGas, intrinsicGas } from './intrinsicGas.ts'
