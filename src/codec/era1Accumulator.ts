@@ -2,7 +2,7 @@
  * The history accumulator of an epoch: SSZ hash_tree_root of List[HeaderRecord, 8192], where a record is a block's
  * hash and its total difficulty (consensus-specs, ssz/simple-serialize; portal-network-specs, history).
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { assert, bigintToBytes } from '../base/index.ts'
 
 /** Depth of a tree over 8192 records. */
@@ -36,9 +36,9 @@ export class Era1Accumulator {
 
 const pair = new Uint8Array(64)
 
+/** One call instead of a hash object takes half the time (Node 20.20). */
 function sha256Pair(left: Uint8Array, right: Uint8Array): Uint8Array {
   pair.set(left, 0)
   pair.set(right, 32)
-  const digest = createHash('sha256').update(pair).digest()
-  return new Uint8Array(digest.buffer, digest.byteOffset, digest.length)
+  return hash('sha256', pair, 'buffer')
 }

@@ -7,7 +7,7 @@
  *
  * Not here: whether the fields fit the fork, the parent, or the body; that is `chain/`.
  */
-import { ADDRESS_BYTES, HASH_BYTES, VarveError } from '../base/index.ts'
+import { ADDRESS_BYTES, EMPTY_BYTES, HASH_BYTES, VarveError } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { encodeRlp, type RlpInput } from './rlp.ts'
 import { RlpReader } from './rlpReader.ts'
@@ -87,7 +87,7 @@ export function decodeHeader(bytes: Uint8Array): Header {
 export function readHeader(reader: RlpReader): Header {
   const start = reader.position
   const outerEnd = reader.openList('header')
-  const fields = {
+  const header: MutableHeader = {
     parentHash: reader.readFixed(HASH_BYTES, 'parentHash'),
     uncleHash: reader.readFixed(HASH_BYTES, 'uncleHash'),
     coinbase: reader.readFixed(ADDRESS_BYTES, 'coinbase'),
@@ -103,11 +103,12 @@ export function readHeader(reader: RlpReader): Header {
     extraData: readExtraData(reader),
     mixHash: reader.readFixed(HASH_BYTES, 'mixHash'),
     nonce: reader.readFixed(NONCE_BYTES, 'nonce'),
+    hash: EMPTY_BYTES,
   }
-  const later = reader.atEnd ? undefined : readLaterFields(reader)
+  if (!reader.atEnd) readLaterFields(reader, header)
   reader.closeList(outerEnd, 'header')
-  const hash = keccak256(reader.bytes.subarray(start, reader.position))
-  return later === undefined ? { ...fields, hash } : { ...fields, ...later, hash }
+  header.hash = keccak256(reader.bytes.subarray(start, reader.position))
+  return header
 }
 
 /** Encodes a header. Absent fields must be the last ones, as the field count is all that tells them apart. */
@@ -159,26 +160,25 @@ export function headerToRlp(header: HeaderFields): RlpInput[] {
   return list
 }
 
-type LaterFields = { -readonly [Name in keyof HeaderFields]?: HeaderFields[Name] }
+type MutableHeader = { -readonly [Name in keyof Header]: Header[Name] }
 
 /** Reads what London and its successors appended. Cancun's three fields come together or not at all. */
-function readLaterFields(reader: RlpReader): LaterFields {
-  const fields: LaterFields = { baseFeePerGas: reader.readBigint(UINT256_BYTES, 'baseFeePerGas') }
-  if (reader.atEnd) return fields
-  fields.withdrawalsRoot = reader.readFixed(HASH_BYTES, 'withdrawalsRoot')
-  if (reader.atEnd) return fields
-  fields.blobGasUsed = reader.readBigint(UINT64_BYTES, 'blobGasUsed')
+function readLaterFields(reader: RlpReader, header: MutableHeader): void {
+  header.baseFeePerGas = reader.readBigint(UINT256_BYTES, 'baseFeePerGas')
+  if (reader.atEnd) return
+  header.withdrawalsRoot = reader.readFixed(HASH_BYTES, 'withdrawalsRoot')
+  if (reader.atEnd) return
+  header.blobGasUsed = reader.readBigint(UINT64_BYTES, 'blobGasUsed')
   if (reader.atEnd) throw countFault(18, '18')
-  fields.excessBlobGas = reader.readBigint(UINT64_BYTES, 'excessBlobGas')
+  header.excessBlobGas = reader.readBigint(UINT64_BYTES, 'excessBlobGas')
   if (reader.atEnd) throw countFault(19, '19')
-  fields.parentBeaconBlockRoot = reader.readFixed(HASH_BYTES, 'parentBeaconBlockRoot')
-  if (reader.atEnd) return fields
-  fields.requestsHash = reader.readFixed(HASH_BYTES, 'requestsHash')
-  if (reader.atEnd) return fields
-  fields.blockAccessListHash = reader.readFixed(HASH_BYTES, 'blockAccessListHash')
-  if (reader.atEnd) return fields
-  fields.slotNumber = reader.readBigint(UINT64_BYTES, 'slotNumber')
-  return fields
+  header.parentBeaconBlockRoot = reader.readFixed(HASH_BYTES, 'parentBeaconBlockRoot')
+  if (reader.atEnd) return
+  header.requestsHash = reader.readFixed(HASH_BYTES, 'requestsHash')
+  if (reader.atEnd) return
+  header.blockAccessListHash = reader.readFixed(HASH_BYTES, 'blockAccessListHash')
+  if (reader.atEnd) return
+  header.slotNumber = reader.readBigint(UINT64_BYTES, 'slotNumber')
 }
 
 function readExtraData(reader: RlpReader): Uint8Array {

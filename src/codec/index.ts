@@ -14,6 +14,7 @@ export {
   decodeEra1Block,
   type Era1DecodedBlock,
   type Era1Summary,
+  verifiedEra1Blocks,
   verifyEra1,
 } from './era1Verify.ts'
 export type { FileErrorCode } from './fileWindow.ts'
@@ -77,7 +78,7 @@ export {
   type UnsignedTransaction,
 } from './transaction.ts'
 export { SECP256K1_ORDER } from './transactionReaders.ts'
-export { type TransactionRuleCode, validateTransaction } from './transactionRules.ts'
+export { type TransactionRuleErrorCode, validateTransaction } from './transactionRules.ts'
 export {
   decodeWithdrawal,
   encodeWithdrawal,

@@ -21,7 +21,7 @@ const TYPE_FORK = [Fork.Frontier, Fork.Berlin, Fork.London, Fork.Cancun, Fork.Pr
 
 /**
  * Checks a decoded transaction against a fork and returns its intrinsic gas.
- * @throws VarveError with a TransactionRuleCode
+ * @throws VarveError with a TransactionRuleErrorCode
  */
 export function validateTransaction(
   transaction: Transaction,
@@ -126,12 +126,15 @@ function checkGas(transaction: Transaction, fork: Fork): number {
   return intrinsic
 }
 
-function ruleFault(code: TransactionRuleCode, problem: string): VarveError<TransactionRuleCode> {
+function ruleFault(
+  code: TransactionRuleErrorCode,
+  problem: string,
+): VarveError<TransactionRuleErrorCode> {
   return new VarveError(code, `transaction: ${problem}`)
 }
 
 /** Error codes of this module. */
-export type TransactionRuleCode =
+export type TransactionRuleErrorCode =
   /** The fork does not know the type yet. */
   | 'TRANSACTION_TYPE_UNSUPPORTED'
   /** The chain id is another chain's, or the fork knows none. */
