@@ -5,6 +5,8 @@
  * - `name`        of the generated file.
  * - `entry`       path from the root of the repository; what it exports is the kernel's interface.
  * - `flags`       compiler flags beside the common ones (shared imported memory, no heap, no data segment).
+ * - `ownsMemory`   true where each instance has a memory to itself, and so may hold globals.
+ * - `callsHost`    true where the module may import functions of the module `host`.
  * - `sizeBytesMax` the build fails where the module is bigger. A module is compiled at start in every thread, so
  *                 growth has to be a decision.
  */
@@ -14,5 +16,19 @@ export const targets = [
     entry: 'assembly/keccak/index.ts',
     flags: [],
     sizeBytesMax: 8192,
+  },
+  {
+    name: 'trie-node',
+    entry: 'assembly/trie-node/index.ts',
+    flags: [],
+    sizeBytesMax: 12288,
+  },
+  {
+    name: 'evm',
+    entry: 'assembly/evm/index.ts',
+    flags: [],
+    ownsMemory: true,
+    callsHost: true,
+    sizeBytesMax: 131072,
   },
 ]

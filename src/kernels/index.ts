@@ -1,5 +1,12 @@
 /** Tight loops over bytes in memory: wasm kernels and their twins. */
 export {
+  EvmEngine,
+  type EvmExports,
+  type EvmHostFunctions,
+  EvmKernel,
+  EvmLayout,
+} from './evm.ts'
+export {
   createKeccakHasher,
   createKeccakKernel,
   KECCAK_RECORD_BYTES,
@@ -13,4 +20,11 @@ export {
   keccak256Batch,
   keccak256Into,
 } from './keccak.ts'
+export {
+  type EncodingSink,
+  type TrieNodeImplementation,
+  TrieNodeKernel,
+  trieNodeKernel,
+  useTrieNodeImplementation,
+} from './trieNode.ts'
 export { createKernelMemory, type KernelMemory, KernelModule, PAGE_BYTES } from './wasm.ts'

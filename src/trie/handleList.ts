@@ -1,0 +1,16 @@
+/** A list of handles that keeps its memory when it is emptied. */
+export class HandleList {
+  handles = new Uint32Array(256)
+  count = 0
+
+  push(handle: number): void {
+    if (this.count === this.handles.length) this.grow()
+    this.handles[this.count++] = handle
+  }
+
+  private grow(): void {
+    const bigger = new Uint32Array(2 * this.handles.length)
+    bigger.set(this.handles)
+    this.handles = bigger
+  }
+}

@@ -1,0 +1,24 @@
+/** The Merkle Patricia trie: nodes, paths and hashes; nothing of accounts. */
+export type { TrieChange } from './batch.ts'
+export type { CommitOptions } from './commit.ts'
+export type { NodeReader } from './core.ts'
+export type { TrieErrorCode } from './faults.ts'
+export type { IterationOptions, TrieEntry } from './iterate.ts'
+export {
+  joinDisjointNodeSets,
+  type LeafWrite,
+  mergeNodeSets,
+  type NodeDeletion,
+  type NodeSet,
+  type NodeSetErrorCode,
+  type NodeWrite,
+} from './nodeSet.ts'
+export {
+  type MultiProofQuestion,
+  type ProofErrorCode,
+  type ProofQuestion,
+  type ProvenValue,
+  verifyMultiProof,
+  verifyProof,
+} from './proof.ts'
+export { NO_READER, Trie, type TrieOptions } from './trie.ts'

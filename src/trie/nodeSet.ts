@@ -1,0 +1,249 @@
+/**
+ * What a commit changed, net: the nodes to write and the paths to delete. Applying a set to a store keyed by path
+ * leaves there exactly the nodes that the new root reaches.
+ *
+ * The bytes of all nodes lie in a few big arrays; entries are views on them, made when first asked for. Treat them as
+ * read-only: a set may be shared by many consumers.
+ */
+import { assert, EMPTY_BYTES, VarveError } from '../base/index.ts'
+import { pathText } from './faults.ts'
+
+/** A node to write. Embedded nodes (shorter than 32 bytes) are part of their parents and never listed. */
+export type NodeWrite = {
+  /** From the root, one nibble a byte. */
+  readonly path: Uint8Array
+  readonly hash: Uint8Array
+  readonly bytes: Uint8Array
+  /** Bytes stored at this path in the parent state; `undefined` where there were none. */
+  readonly previous: Uint8Array | undefined
+}
+
+/** A path at which no node is stored any more. */
+export type NodeDeletion = { readonly path: Uint8Array; readonly previous: Uint8Array }
+
+/** A leaf or branch value that is new, and the hash of the written node that holds it. */
+export type LeafWrite = {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+  readonly parentHash: Uint8Array
+}
+
+export type NodeSet = {
+  /** Root of the trie after the commit. */
+  readonly root: Uint8Array
+  /** Children before parents. */
+  readonly nodes: readonly NodeWrite[]
+  /** Children before parents. */
+  readonly deletions: readonly NodeDeletion[]
+  /** In key order; empty unless the commit was asked for leaves. */
+  readonly leaves: readonly LeafWrite[]
+}
+
+/**
+ * The net set of two commits in a row. For each path the newer node wins and the older origin stays, so that
+ * `previous` remains the bytes in the parent state; a node that is back to its origin is left out.
+ */
+export function mergeNodeSets(older: NodeSet, newer: NodeSet): NodeSet {
+  const changes = new Map<string, NodeChange>()
+  for (const set of [older, newer]) {
+    for (const write of set.nodes) put(changes, write.path, write, write.previous)
+    for (const deletion of set.deletions) put(changes, deletion.path, undefined, deletion.previous)
+  }
+  return setFrom(newer.root, changes, mergedLeaves(older.leaves, newer.leaves))
+}
+
+/**
+ * The union of the sets of subtrees that share no path.
+ * @param root of the trie that holds them all
+ * @throws VarveError NODE_SET_OVERLAP
+ */
+export function joinDisjointNodeSets(root: Uint8Array, sets: readonly NodeSet[]): NodeSet {
+  const seen = new Set<string>()
+  const claim = (path: Uint8Array): void => {
+    const key = pathText(path)
+    if (seen.has(key))
+      throw new VarveError<NodeSetErrorCode>(
+        'NODE_SET_OVERLAP',
+        `node sets to be joined both change path "${key}"`,
+        { path: key },
+      )
+    seen.add(key)
+  }
+  for (const { nodes, deletions } of sets) {
+    for (const { path } of nodes) claim(path)
+    for (const { path } of deletions) claim(path)
+  }
+  return {
+    root,
+    nodes: sets.flatMap((set) => set.nodes),
+    deletions: sets.flatMap((set) => set.deletions),
+    leaves: sets.flatMap((set) => set.leaves),
+  }
+}
+
+type NodeChange = {
+  readonly path: Uint8Array
+  readonly origin: Uint8Array | undefined
+  write: NodeWrite | undefined
+}
+
+function put(
+  changes: Map<string, NodeChange>,
+  path: Uint8Array,
+  write: NodeWrite | undefined,
+  previous: Uint8Array | undefined,
+): void {
+  const key = pathText(path)
+  const known = changes.get(key)
+  if (known === undefined) {
+    changes.set(key, { path, origin: previous, write })
+    return
+  }
+  known.write = write
+  // The last writer of a path goes last, after the children it was written with.
+  changes.delete(key)
+  changes.set(key, known)
+}
+
+function setFrom(
+  root: Uint8Array,
+  changes: Map<string, NodeChange>,
+  leaves: readonly LeafWrite[],
+): NodeSet {
+  const nodes: NodeWrite[] = []
+  const deletions: NodeDeletion[] = []
+  for (const { path, origin, write } of changes.values()) {
+    if (write === undefined) {
+      if (origin !== undefined) deletions.push({ path, previous: origin })
+    } else if (origin === undefined || !sameBytes(origin, write.bytes))
+      nodes.push({ path, hash: write.hash, bytes: write.bytes, previous: origin })
+  }
+  return { root, nodes, deletions, leaves }
+}
+
+/** A leaf written again replaces the older one; keys that were deleted since are still listed. */
+function mergedLeaves(
+  older: readonly LeafWrite[],
+  newer: readonly LeafWrite[],
+): readonly LeafWrite[] {
+  if (older.length === 0) return newer
+  const leaves = new Map<string, LeafWrite>()
+  for (const leaf of [...older, ...newer]) leaves.set(pathText(leaf.key), leaf)
+  return [...leaves.values()]
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}
+
+/** Bytes of many strings, one behind the other. Grows by doubling. */
+export class ByteColumn {
+  bytes = EMPTY_BYTES
+  length = 0
+
+  /** Makes room for `count` more bytes and returns where they begin. */
+  claim(count: number): number {
+    const start = this.length
+    const end = start + count
+    if (end > this.bytes.length) {
+      const bigger = new Uint8Array(Math.max(end, 2 * this.bytes.length, 256))
+      bigger.set(this.bytes.subarray(0, start))
+      this.bytes = bigger
+    }
+    this.length = end
+    return start
+  }
+}
+
+/** Whole numbers, growing by doubling. */
+export class NumberColumn {
+  numbers = new Uint32Array(64)
+  length = 0
+
+  push(value: number): void {
+    if (this.length === this.numbers.length) {
+      const bigger = new Uint32Array(2 * this.numbers.length)
+      bigger.set(this.numbers)
+      this.numbers = bigger
+    }
+    this.numbers[this.length++] = value
+  }
+}
+
+/** Index of "no previous bytes" in `ColumnNodeSet`. */
+export const NO_PREVIOUS = 0xffff_ffff
+
+/** Columns of the writes: entry i has path, hash, an encoding, and perhaps the encoding it replaces. */
+export type NodeSetColumns = {
+  readonly paths: ByteColumn
+  /** End of path i in `paths`. Writes and deletions in the order they were found. */
+  readonly pathEnds: NumberColumn
+  readonly hashes: ByteColumn
+  /** Index into `encodingEnds` of the new bytes, or NO_PREVIOUS for a deletion. */
+  readonly encodingIndexes: NumberColumn
+  /** Index into `encodingEnds` of the previous bytes, or NO_PREVIOUS. */
+  readonly previousIndexes: NumberColumn
+  readonly encodings: ByteColumn
+  readonly encodingEnds: NumberColumn
+  readonly leaves: LeafWrite[]
+}
+
+/** A node set over columns: entries are made when first asked for. */
+export class ColumnNodeSet implements NodeSet {
+  readonly root: Uint8Array
+  readonly leaves: readonly LeafWrite[]
+  private readonly columns: NodeSetColumns
+  private entries: { nodes: NodeWrite[]; deletions: NodeDeletion[] } | undefined
+
+  constructor(root: Uint8Array, columns: NodeSetColumns) {
+    this.root = root
+    this.leaves = columns.leaves
+    this.columns = columns
+  }
+
+  get nodes(): readonly NodeWrite[] {
+    return this.materialize().nodes
+  }
+
+  get deletions(): readonly NodeDeletion[] {
+    return this.materialize().deletions
+  }
+
+  private materialize(): { nodes: NodeWrite[]; deletions: NodeDeletion[] } {
+    if (this.entries !== undefined) return this.entries
+    const { paths, pathEnds, hashes, encodingIndexes, previousIndexes } = this.columns
+    const nodes: NodeWrite[] = []
+    const deletions: NodeDeletion[] = []
+    let pathStart = 0
+    for (let index = 0; index < pathEnds.length; index++) {
+      const pathEnd = pathEnds.numbers[index]!
+      const path = paths.bytes.subarray(pathStart, pathEnd)
+      pathStart = pathEnd
+      const encodingIndex = encodingIndexes.numbers[index]!
+      const previous = this.encoding(previousIndexes.numbers[index]!)
+      const bytes = this.encoding(encodingIndex)
+      if (bytes === undefined) {
+        assert(previous !== undefined, 'node set: what is deleted was there')
+        deletions.push({ path, previous })
+        continue
+      }
+      const hashStart = 32 * nodes.length
+      const hash = hashes.bytes.subarray(hashStart, hashStart + 32)
+      nodes.push({ path, hash, bytes, previous })
+    }
+    this.entries = { nodes, deletions }
+    return this.entries
+  }
+
+  private encoding(index: number): Uint8Array | undefined {
+    if (index === NO_PREVIOUS) return undefined
+    const { encodings, encodingEnds } = this.columns
+    const start = index === 0 ? 0 : encodingEnds.numbers[index - 1]!
+    return encodings.bytes.subarray(start, encodingEnds.numbers[index]!)
+  }
+}
+
+/** Error codes of this module. */
+export type NodeSetErrorCode =
+  /** Sets that should be of separate subtrees change the same path. */
+  'NODE_SET_OVERLAP'

@@ -1,0 +1,217 @@
+/**
+ * A Merkle Patricia trie over a node arena (Yellow Paper, appendix D). Keys are 0 to 255 bytes, values are not empty.
+ *
+ *       update ──▶ root ──▶ commit ──▶ NodeSet ──▶ (the caller's store)
+ *                                                        │
+ *       get, entries, prove ◀── nodes as needed ◀── NodeReader
+ *
+ * Everything is synchronous. Reading loads nodes and changes no content. An update that fails changes nothing.
+ * One thread owns a trie; many tries may share one arena.
+ *
+ * Not here: hashing of keys (a "secure" trie is one whose caller hashes them), accounts, and where nodes are kept.
+ */
+import { NO_NODE, type NodeArena, type NodeHandle } from '../arena/index.ts'
+import {
+  assert,
+  bytesEqual,
+  EMPTY_TRIE_ROOT,
+  HASH_BYTES,
+  TRIE_KEY_BYTES_MAX,
+} from '../base/index.ts'
+import { trieNodeKernel } from '../kernels/index.ts'
+import type { TrieChange } from './batch.ts'
+import { type CommitOptions, commitTree } from './commit.ts'
+import { copyBytes, freeSubtree, hashOf, type NodeReader, newStub, type TrieCore } from './core.ts'
+import { keyInvalid, trieDisposed } from './faults.ts'
+import { HandleList } from './handleList.ts'
+import { hashTree } from './hashTree.ts'
+import { type IterationOptions, type TrieEntry, TrieIterator } from './iterate.ts'
+import { dropLinks } from './load.ts'
+import type { NodeSet } from './nodeSet.ts'
+import { findLeaf, leafValue } from './read.ts'
+import { shrinkTree } from './shrink.ts'
+import { applyChanges, freeUncommitted } from './update.ts'
+
+/** A reader with nothing to read, for a trie that starts empty and stays in memory. */
+export const NO_READER: NodeReader = { readNode: () => undefined }
+
+export type TrieOptions = {
+  readonly arena: NodeArena
+  /** Root hash of the state to open; the empty trie without it. Nothing is read until it is needed. */
+  readonly root?: Uint8Array
+  readonly reader?: NodeReader
+}
+
+export class Trie {
+  private readonly core: TrieCore
+  private isDisposed = false
+
+  constructor(options: TrieOptions) {
+    const { arena, root = EMPTY_TRIE_ROOT, reader = NO_READER } = options
+    assert(root.length === HASH_BYTES, 'trie: a root is 32 bytes')
+    this.core = {
+      arena,
+      kernel: trieNodeKernel(arena),
+      reader,
+      root: NO_NODE,
+      committedRoot: NO_NODE,
+      retired: [],
+      linkCount: 0,
+      usedBytes: 0,
+      shapeVersion: 0,
+    }
+    if (bytesEqual(root, EMPTY_TRIE_ROOT)) return
+    this.core.root = newStub(this.core, root, 0)
+    this.core.committedRoot = this.core.root
+  }
+
+  /** Bytes of the arena that this trie holds. */
+  get usedBytes(): number {
+    return this.core.usedBytes
+  }
+
+  /** Whether there are changes since the last commit; they may cancel out. */
+  get isChanged(): boolean {
+    return this.core.root !== this.core.committedRoot
+  }
+
+  /**
+   * The value of `key`, copied, or `undefined`.
+   * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID, TRIE_DISPOSED, ARENA_FULL
+   */
+  get(key: Uint8Array): Uint8Array | undefined {
+    const core = this.live()
+    const leaf = findLeaf(core, key)
+    return leaf === NO_NODE ? undefined : leafValue(core, leaf)
+  }
+
+  /**
+   * Applies changes given in any order; a later one of the same key wins. An `undefined` or empty value deletes.
+   * Puts count before deletes, so no more is read than the net change needs. All or nothing: where this throws, the
+   * trie is as it was. Cost: best in big batches, sorted by key; values and keys are copied.
+   * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID, TRIE_KEY_INVALID, TRIE_VALUE_INVALID, TRIE_DISPOSED,
+   *   ARENA_FULL
+   */
+  update(changes: readonly TrieChange[]): void {
+    applyChanges(this.live(), changes)
+  }
+
+  /** `update` with one value. */
+  put(key: Uint8Array, value: Uint8Array): void {
+    this.update([{ key, value }])
+  }
+
+  /** `update` with one delete. Deleting what is not there changes nothing. */
+  delete(key: Uint8Array): void {
+    this.update([{ key, value: undefined }])
+  }
+
+  /**
+   * The root hash, 32 fresh bytes. Hashes what is dirty; content does not change.
+   * @throws VarveError TRIE_DISPOSED, ARENA_FULL
+   */
+  root(): Uint8Array {
+    const core = this.live()
+    hashTree(core)
+    return core.root === NO_NODE ? Uint8Array.from(EMPTY_TRIE_ROOT) : hashOf(core, core.root)
+  }
+
+  /**
+   * The net change since the last commit, or since the trie was opened. The trie counts it as stored from here on:
+   * the caller makes it so before nodes are next read. The trie stays usable.
+   * @throws VarveError TRIE_DISPOSED, ARENA_FULL; nothing is committed then
+   */
+  commit(options?: CommitOptions): NodeSet {
+    return commitTree(this.live(), options)
+  }
+
+  /** Gives up all changes since the last commit. */
+  rollback(): void {
+    const core = this.live()
+    if (core.root === core.committedRoot) return
+    for (const handle of core.retired) dropLinks(core, handle)
+    core.retired.length = 0
+    freeUncommitted(core, core.root)
+    core.root = core.committedRoot
+    core.shapeVersion++
+    assert(core.linkCount === 0, 'trie: every link belongs to a node that was retired')
+  }
+
+  /**
+   * Entries in key order. The trie may change in the middle: entries not yet given are then those of the changed
+   * trie. What the iteration loads it lets go again, so memory is bounded by the longest path.
+   * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID, TRIE_DISPOSED, ARENA_FULL, from the iterator
+   */
+  *entries(options?: IterationOptions): Generator<TrieEntry, void, undefined> {
+    const iterator = new TrieIterator(this.live(), options)
+    try {
+      for (;;) {
+        this.live()
+        const entry = iterator.next()
+        if (entry === undefined) return
+        yield entry
+      }
+    } finally {
+      if (!this.isDisposed) iterator.close()
+    }
+  }
+
+  /**
+   * The nodes that decide the presence or absence of `keys` under `root()`: for one key from the root down, as in
+   * `eth_getProof`; for more, each node once, in the order of first use. No node for the empty trie; embedded nodes
+   * lie in their parents.
+   * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID, TRIE_KEY_INVALID, TRIE_DISPOSED, ARENA_FULL
+   */
+  prove(keys: readonly Uint8Array[]): Uint8Array[] {
+    const core = this.live()
+    hashTree(core)
+    const seen = new Set<NodeHandle>()
+    for (const key of keys) {
+      if (key.length > TRIE_KEY_BYTES_MAX) throw keyInvalid(key, TRIE_KEY_BYTES_MAX)
+      findLeaf(core, key, (node) => seen.add(node))
+    }
+    const nodes = new HandleList()
+    for (const node of seen) if (isStored(core, node)) nodes.push(node)
+    const proof: Uint8Array[] = []
+    core.kernel.encodeNodes(nodes.handles, nodes.count, (bytes, start, lengths, count) => {
+      let at = start
+      for (let index = 0; index < count; index++) {
+        const end = at + lengths[index]!
+        proof.push(copyBytes(bytes, at, end))
+        at = end
+      }
+    })
+    return proof
+  }
+
+  /**
+   * Lets loaded nodes go, deepest levels first, until the trie holds at most `bytesMax` bytes; its top always stays.
+   * Does nothing while there are uncommitted changes. Returns the bytes given back.
+   * @throws VarveError TRIE_DISPOSED
+   */
+  shrink(bytesMax: number): number {
+    return shrinkTree(this.live(), bytesMax)
+  }
+
+  /** Frees all nodes. The trie is dead from here on; a second call does nothing. */
+  dispose(): void {
+    if (this.isDisposed) return
+    this.rollback()
+    const { core } = this
+    freeSubtree(core, core.root)
+    core.root = NO_NODE
+    core.committedRoot = NO_NODE
+    this.isDisposed = true
+    assert(core.usedBytes === 0, 'trie: a node was lost')
+  }
+
+  private live(): TrieCore {
+    if (this.isDisposed) throw trieDisposed()
+    return this.core
+  }
+}
+
+/** Whether a hashed node stands in the store by itself. */
+function isStored(core: TrieCore, node: NodeHandle): boolean {
+  return ((core.arena.words[node * 2]! >>> 16) & 0xff) === HASH_BYTES
+}
