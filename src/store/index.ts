@@ -1,3 +1,4 @@
+export { type LmdbStoreOptions, openLmdbStore } from './lmdbStore.ts'
 export { memoryStore } from './memoryStore.ts'
 export {
   KEY_BYTES_MAX,

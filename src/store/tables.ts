@@ -8,8 +8,8 @@
  *  table         key                                             value
  *  accountNodes  depth (1) ‖ path, two nibbles a byte            RLP of the trie node
  *  storageNodes  account hash (32) ‖ depth (1) ‖ path            RLP of the trie node
- *  accounts      keccak(address) (32)                            RLP of the account, empty root and code hash left empty
- *  storages      account hash (32) ‖ keccak(slot) (32)           RLP of the value without leading zeros
+ *  accounts      keccak(address) (32)                            RLP of nonce, balance, code hash (empty: no code)
+ *  storages      account hash (32) ‖ keccak(slot) (32)           the value without leading zeros, 1 to 32 bytes
  *  codes         keccak(code) (32)                               code
  *  headers       block number (8) ‖ block hash (32)              RLP of the header ‖ RLP of the total difficulty
  *  bodies        block number (8) ‖ block hash (32)              RLP of the body
@@ -59,6 +59,8 @@ export const META = {
   schemaVersion: metaKey('schemaVersion'),
   /** Hash of the genesis block (32): a database belongs to one chain. */
   genesisHash: metaKey('genesisHash'),
+  /** Rules of the chain, as JSON: later commands need no genesis file. */
+  chain: metaKey('chain'),
   /** Head record: block number (8) ‖ block hash (32) ‖ state root (32) of the newest block whose state is stored. */
   head: metaKey('head'),
 } as const
