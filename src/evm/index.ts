@@ -1,1 +1,35 @@
-export {}
+/** The Ethereum virtual machine: messages over a block's state, for every fork. */
+export type { Host, HostAccount } from './host.ts'
+export {
+  type EnterEvent,
+  type EvmHooks,
+  type ExitEvent,
+  HOOK_NAMES,
+  joinHooks,
+  type LogEvent,
+  type SelfDestructEvent,
+  type SlotEvent,
+  type StepEvent,
+} from './hooks.ts'
+export {
+  type BlockEnvironment,
+  type CallMessage,
+  type CreateMessage,
+  type Log,
+  Machine,
+  type MachineOptions,
+  type MessageResult,
+  type Snapshot,
+  type TransactionEnvironment,
+} from './machine.ts'
+export { OPCODES, type Opcode, opcodeName } from './opcodes.ts'
+export {
+  type Precompile,
+  type PrecompileResult,
+  precompileAddresses,
+  precompileAt,
+  precompileLibraries,
+  preparePrecompiles,
+} from './precompiles/index.ts'
+export { STATUS_TEXTS, Status } from './status.ts'
+export type { AccountState, AccountWrite, SlotWrite, WriteSet } from './writeSet.ts'

@@ -1,0 +1,68 @@
+/**
+ * Blocks of memory of a power of two, from 1 KiB up, each class with a list of free blocks. Big structures double by
+ * taking a bigger block and giving the old one back, so the memory held is at most twice what is used.
+ * Nothing here moves by itself: an address stays good until its owner grows or frees it.
+ */
+import { HEAP } from './layout'
+import { FAULT_MEMORY, fail } from './status'
+
+const CLASS_MIN: u32 = 10
+/** 1 GiB: a single structure never gets bigger. */
+const CLASS_MAX: u32 = 30
+/** Heads of the free lists, one u32 a class, just below the heap. */
+const FREE_LISTS: usize = HEAP - 256
+
+let top: usize = 0
+
+export function initHeap(): void {
+  top = HEAP
+}
+
+/** Smallest class whose blocks hold `bytes`. */
+export function classOf(bytes: u32): u32 {
+  if (bytes <= 1 << CLASS_MIN) return CLASS_MIN
+  return 32 - clz<u32>(bytes - 1)
+}
+
+/** Takes a block of 1 << `sizeClass` bytes, not cleared. Traps with FAULT_MEMORY where there is no room. */
+export function allocate(sizeClass: u32): usize {
+  if (sizeClass > CLASS_MAX) fail(FAULT_MEMORY)
+  const list = FREE_LISTS + (<usize>sizeClass << 2)
+  const free = <usize>load<u32>(list)
+  if (free != 0) {
+    store<u32>(list, load<u32>(free))
+    return free
+  }
+  const block = top
+  const end = u64(block) + (u64(1) << u64(sizeClass))
+  const have = u64(memory.size()) << 16
+  if (end > have) {
+    // Growing step by step costs a call each; take at least 4 MiB, or exactly what is missing at the end of the room.
+    const missing = i32((end - have + 0xffff) >> 16)
+    if (memory.grow(max(missing, 64)) < 0 && memory.grow(missing) < 0) fail(FAULT_MEMORY)
+  }
+  // 4 GiB itself is one past the last address; the block that would end there is refused.
+  if (end >= 0xffff0000) fail(FAULT_MEMORY)
+  top = usize(end)
+  return block
+}
+
+/** Gives a block back. */
+export function release(block: usize, sizeClass: u32): void {
+  const list = FREE_LISTS + (<usize>sizeClass << 2)
+  store<u32>(block, load<u32>(list))
+  store<u32>(list, u32(block))
+}
+
+/** Moves `used` bytes to a block of the next class that holds `needed`, frees the old one, returns the new one. */
+export function regrow(block: usize, sizeClass: u32, used: u32, needed: u32): usize {
+  const bigger = allocate(max(sizeClass + 1, classOf(needed)))
+  memory.copy(bigger, block, used)
+  release(block, sizeClass)
+  return bigger
+}
+
+/** Bytes of the heap handed out so far, free blocks included. */
+export function heapBytes(): u32 {
+  return u32(top - HEAP)
+}

@@ -1,0 +1,46 @@
+import { M_TRACE_GAS } from './layout'
+
+/** What the kernel asks of TypeScript. Numbers are addresses in the kernel's memory; answers are written there. */
+
+/** Fills nonce, balance and code hash of the account at `record`; 0 where it does not exist. */
+// @ts-ignore: decorator
+@external("host", "loadAccount")
+export declare function hostLoadAccount(record: usize): i32
+
+/** 1 where the account has storage before this block. */
+// @ts-ignore: decorator
+@external("host", "hasStorage")
+export declare function hostHasStorage(record: usize): i32
+
+/** Writes the value of the slot at `slot` (key at its start) of the account at `record` to `to`, as a word. */
+// @ts-ignore: decorator
+@external("host", "loadSlot")
+export declare function hostLoadSlot(record: usize, slot: usize, to: usize): void
+
+/** Puts the code with the 32-byte hash at `hash` in a block taken with `codeBlock`, and returns that block. */
+// @ts-ignore: decorator
+@external("host", "loadCode")
+export declare function hostLoadCode(hash: usize): usize
+
+/** Writes the hash of the block whose number is the word at `number` to `to`, as a word; 0 where unknown. */
+// @ts-ignore: decorator
+@external("host", "blockHash")
+export declare function hostBlockHash(number: usize, to: usize): void
+
+/**
+ * Runs a precompile on the input; gas is in the mailbox. The output goes to a place taken with `returnDataSpace`.
+ * 0 where it failed.
+ */
+// @ts-ignore: decorator
+@external("host", "precompile")
+export declare function hostPrecompile(id: u32, input: usize, size: u32): i32
+
+/** Tracing only: an event that `src/evm/traceReader.ts` decodes; its gas is in the mailbox. */
+// @ts-ignore: decorator
+@external("host", "trace")
+declare function hostTraceEvent(event: u32, a: u32, b: u32, c: u32): void
+
+export function hostTrace(event: u32, a: u32, b: u32, c: u32, gas: i64): void {
+  store<i64>(M_TRACE_GAS, gas)
+  hostTraceEvent(event, a, b, c)
+}

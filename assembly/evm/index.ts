@@ -1,0 +1,124 @@
+/** The EVM kernel: what `src/kernels/evm.ts` calls. */
+import { ACCOUNT_BYTES, A_CODE, A_WARM_IN, AF_EXISTS, A_FLAGS, account, accountAt, clearAccounts, clearLists, deleteAccount, destructedAt, destructedLength, exists, initAccounts, isEmpty, ripemdTouched, touchedAt, touchedLength } from './accounts'
+import { initCallMemory } from './callMemory'
+import { beginMessage, depth, frameAt, leave, resetDepth, setCode as setCodeOf, setTracing } from './calls'
+import { C_HASH, codeOf, dropCodes, freeCode, initCodes, keepCode, newCode, trimCodes } from './codes'
+import { run } from './interpreter'
+import { clearJournal, initJournal, journalLength, revertTo } from './journal'
+import { initHeap } from './heap'
+import { FLAG_CREATE, F_CODE, F_FLAGS, HASH_SCRATCH, M_WORD } from './layout'
+import { initLogs, truncateLogs } from './logs'
+import { P_EMPTY_VANISH, parameter } from './rules'
+import { clearSlots, initSlots } from './slots'
+import { epoch, setEpoch, setRefund } from './state'
+import { SWITCH_FRAME } from './status'
+import { clearTransient, initTransient, nextTransient } from './transient'
+import { prepare } from '../keccak/permutation'
+import { setSmall } from './word'
+
+export { accountAt, accountCount, addBalance, clearBalance, ensureExists, hasOldStorage, markCreated, setNonce, subtractBalance, touchByNothing, warmAccount } from './accounts'
+export { memoryAt, memoryBase, memorySize, returnData, returnDataSpace, returnSize } from './callMemory'
+export { depth, gasAfterCharge, gasLeft, inputSpace } from './calls'
+export { codeOf, findCode } from './codes'
+export { heapBytes } from './heap'
+export { ENTRY_BYTES, journalBase, journalLength, revertTo } from './journal'
+export { logsBase, logsBytes } from './logs'
+export { slotAt, slotCount, slotRecord, warmSlot, writeSlot } from './slots'
+export { epoch, refund } from './state'
+export { takeFault } from './status'
+export { account as accountRecord } from './accounts'
+export { add, byteAt, leadingZeros, multiply, power, shiftLeft, shiftRight, shiftRightSigned, signExtend, subtract } from './word'
+export { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
+
+/** Lays out the structures in a fresh memory, once. The rules and the hash secrets are uploaded before. */
+export function init(): void {
+  initHeap()
+  prepare(HASH_SCRATCH)
+  initAccounts()
+  initSlots()
+  initTransient()
+  initJournal()
+  initLogs()
+  initCallMemory()
+  initCodes()
+}
+
+/** Forgets the state of the last block; `keepCodes` is 0 where the cached code may no longer be trusted. */
+export function beginBlock(): void {
+  abandon()
+  clearAccounts()
+  clearSlots()
+  clearTransient()
+  clearJournal()
+  clearLists()
+  truncateLogs(0)
+  trimCodes()
+  setRefund(0)
+  setEpoch(1)
+}
+
+/** Starts a transaction: nothing is warm, created, touched or logged. */
+export function beginTransaction(): void {
+  setEpoch(epoch + 1)
+  nextTransient()
+  clearJournal()
+  clearLists()
+  truncateLogs(0)
+  setRefund(0)
+}
+
+/** Takes back frames of a message that a host error cut off. */
+export function abandon(): void {
+  for (let level = depth; level >= 0; level--) {
+    const frame = frameAt(level)
+    if ((load<u32>(frame, F_FLAGS) & FLAG_CREATE) != 0) freeCode(<usize>load<u32>(frame, F_CODE))
+  }
+  resetDepth()
+}
+
+/** Runs the message in the mailbox; engine 0 plain, 1 traced. Returns its status. */
+export function execute(engine: i32): i32 {
+  setTracing(engine == 1)
+  const status = beginMessage()
+  if (status != SWITCH_FRAME) return status
+  return engine == 1 ? run<f32>() : run<i32>()
+}
+
+/**
+ * Ends the transaction: deletes the accounts marked by SELFDESTRUCT, then, from EIP-161 on, the touched empty ones.
+ * After it nothing of the transaction can be undone.
+ */
+export function finishTransaction(): void {
+  for (let at: u32 = 0; at < destructedLength(); at++) deleteAccount(destructedAt(at))
+  if (parameter(P_EMPTY_VANISH) != 0) {
+    for (let at: u32 = 0; at < touchedLength(); at++) vanish(touchedAt(at))
+    if (ripemdTouched == epoch) {
+      setSmall(M_WORD, 3)
+      vanish(accountAt(M_WORD))
+    }
+  }
+  clearJournal()
+}
+
+function vanish(index: u32): void {
+  const record = account(index)
+  if (exists(record) && isEmpty(record)) deleteAccount(index)
+}
+
+/** Takes a block for code of `size` bytes; the host writes them 64 bytes in. */
+export function codeBlock(size: u32): usize {
+  return newCode(size)
+}
+
+/** Gives an account the code at `from`. */
+export function setCode(index: u32, from: usize, size: u32): void {
+  setCodeOf(index, from, size)
+}
+
+export function touchedLengthNow(): u32 {
+  return touchedLength()
+}
+
+export function touchedNow(at: u32): u32 {
+  return touchedAt(at)
+}

@@ -1,0 +1,850 @@
+/**
+ * The plain engine: one `switch` over opcodes, gas and stack checked at each. It is the base of tracing and the oracle
+ * of the predecoded engine. `run<i32>` is the plain loop, `run<f32>` the same source with trace events: the type is
+ * known when the kernel is compiled, so the plain loop holds no trace of them.
+ *
+ * The loop is one long function on purpose: the compiler keeps pc, sp and gas in registers only inside one function.
+ * Labels are literals. Operations that touch state, call memory or frames are functions of other files.
+ */
+import { A_BALANCE, A_CODE_HASH, account, accountAt, exists, hasCode, isEmpty } from './accounts'
+import { memoryAt, memorySize, reach, reachRange, returnData, returnSize, setReturnSize } from './callMemory'
+import { addressWord, callOp, chargeAccount, createOp, depth, frameAt, leave, maskAddress, selfDestructOp, setOutput } from './calls'
+import { C_BYTES, C_JUMPS, C_SIZE, codeOf } from './codes'
+import { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
+import { hostBlockHash, hostTrace } from './host'
+import {
+  BLOB_HASHES, ENV_BASE_FEE, ENV_BLOB_BASE_FEE, ENV_BLOB_COUNT, ENV_CHAIN_ID, ENV_COINBASE, ENV_GAS_LIMIT, ENV_GAS_PRICE, ENV_NUMBER,
+  ENV_ORIGIN, ENV_RANDOM, ENV_TIMESTAMP, FLAG_STATIC, F_CALLER, F_CODE, F_FLAGS, F_GAS, F_INPUT, F_INPUT_SIZE, F_PC, F_SELF, F_SP,
+  F_STACK, F_VALUE, HASH_SCRATCH, RULES_GAS, RULES_GROW, RULES_NEED, SCRATCH,
+} from './layout'
+import { appendLog, lastLog } from './logs'
+import { memoryBase } from './callMemory'
+import { hashOne } from '../keccak/sponge'
+import { GAS_COPY_WORD, GAS_KECCAK_WORD, GAS_LOG_BYTE, P_EXP_BYTE, parameter } from './rules'
+import { slotAt, slotRecord, S_VALUE } from './slots'
+import {
+  INVALID_JUMP, INVALID_OPCODE, OUT_OF_GAS, RETURN_DATA_BOUNDS, REVERT, STACK_OVERFLOW, STACK_UNDERFLOW, SUCCESS, SWITCH_FRAME,
+  WRITE_PROTECTION,
+} from './status'
+import { loadOp, storeOp, transientLoadOp, transientStoreOp } from './storage'
+import { findTransient, transientRecord } from './transient'
+import {
+  add, byteAt, byteLength, copyWord, equals, isZero, leadingZeros, lessThan, multiply, power, readBytes, saturate, setSmall, shiftLeft,
+  shiftRight, shiftRightSigned, signExtend, signedLessThan, subtract, swapWords, writeBytes,
+} from './word'
+
+// Trace events beside those of calls.ts.
+export const TRACE_STEP: u32 = 4
+export const TRACE_FAULT: u32 = 5
+export const TRACE_SLOAD: u32 = 6
+export const TRACE_SSTORE: u32 = 7
+export const TRACE_TLOAD: u32 = 8
+export const TRACE_TSTORE: u32 = 9
+export const TRACE_LOG: u32 = 10
+export const TRACE_END: u32 = 11
+const TRACE_OLD: usize = SCRATCH + 960
+
+/** Why an opcode may not run: gas went below zero, or the stack does not fit, or the fork does not know it. */
+function refusal(opcode: usize, height: usize): i32 {
+  const need = <usize>load<u8>(RULES_NEED + opcode)
+  if (need == 255) return INVALID_OPCODE
+  if (height < need << 5) return STACK_UNDERFLOW
+  if (height > 32768 - (<usize>load<u8>(RULES_GROW + opcode) << 5)) return STACK_OVERFLOW
+  return OUT_OF_GAS
+}
+
+/** Pushes `count` bytes of code at `from`, 1 to 32. Reads of up to 8 bytes before `from` stay inside the code block. */
+// @ts-ignore: decorator
+@inline
+export function pushBytes(from: usize, count: usize, to: usize): void {
+  if (count <= 8) {
+    setSmall(to, bswap<u64>(load<u64>(from)) >> (u64(8 - count) << 3))
+    return
+  }
+  const end = from + count
+  store<u64>(to, bswap<u64>(load<u64>(end - 8)))
+  for (let limb: usize = 1; limb < 4; limb++) {
+    const done = limb << 3
+    let value: u64 = 0
+    if (count >= done + 8) value = bswap<u64>(load<u64>(end - 8 - done))
+    else if (count > done) value = bswap<u64>(load<u64>(from)) >> (u64(8 - (count - done)) << 3)
+    store<u64>(to + done, value)
+  }
+}
+
+/** Gas left after `cost` a started word of the size at `size`; the size is known to be paid for. */
+// @ts-ignore: decorator
+@inline
+function chargeWords(size: u64, cost: i64, gas: i64): i64 {
+  gas -= i64((size + 31) >> 5) * cost
+  return gas < 0 ? -OUT_OF_GAS : gas
+}
+
+/** Copies `size` bytes from offset `start` of a source of `length` bytes, zeros beyond its end. */
+export function copyPadded(to: usize, source: usize, length: u64, start: u64, size: u64): void {
+  let have: u64 = 0
+  if (start < length) have = min(size, length - start)
+  if (have != 0) memory.copy(to, source + usize(start), usize(have))
+  if (have < size) memory.fill(to + usize(have), 0, usize(size - have))
+}
+
+/** CALLDATACOPY and CODECOPY: target offset, source offset, size from the top. */
+export function copyOp(top: usize, source: usize, length: u32, gas: i64): i64 {
+  const size = saturate(top - 64)
+  if (size == 0) return gas
+  gas = reachRange(top, top - 64, gas)
+  if (gas < 0) return gas
+  gas = chargeWords(size, GAS_COPY_WORD, gas)
+  if (gas < 0) return gas
+  copyPadded(memoryAt + usize(load<u64>(top)), source, length, saturate(top - 32), size)
+  return gas
+}
+
+/** CALLDATACOPY: as `copyOp`, yet the source moves with the call memory when that grows. */
+export function callDataCopyOp(frame: usize, top: usize, gas: i64): i64 {
+  const size = saturate(top - 64)
+  if (size == 0) return gas
+  gas = reachRange(top, top - 64, gas)
+  if (gas < 0) return gas
+  gas = chargeWords(size, GAS_COPY_WORD, gas)
+  if (gas < 0) return gas
+  const source = memoryBase() + load<u32>(frame, F_INPUT)
+  copyPadded(memoryAt + usize(load<u64>(top)), source, load<u32>(frame, F_INPUT_SIZE), saturate(top - 32), size)
+  return gas
+}
+
+export function returnDataCopyOp(top: usize, gas: i64): i64 {
+  const start = saturate(top - 32)
+  const size = saturate(top - 64)
+  if (start > u64(returnSize) || size > u64(returnSize) - start) return -RETURN_DATA_BOUNDS
+  if (size == 0) return gas
+  gas = reachRange(top, top - 64, gas)
+  if (gas < 0) return gas
+  gas = chargeWords(size, GAS_COPY_WORD, gas)
+  if (gas < 0) return gas
+  memory.copy(memoryAt + usize(load<u64>(top)), returnData() + usize(start), usize(size))
+  return gas
+}
+
+/** EXTCODECOPY: address, target offset, source offset, size. */
+export function codeCopyOfOp(top: usize, gas: i64): i64 {
+  gas = reachRange(top - 32, top - 96, gas)
+  if (gas < 0) return gas
+  const size = saturate(top - 96)
+  gas = chargeWords(size, GAS_COPY_WORD, gas)
+  if (gas < 0) return gas
+  const index = accountAt(top)
+  gas = chargeAccount(index, gas)
+  if (gas < 0 || size == 0) return gas
+  const code = codeOf(index)
+  copyPadded(memoryAt + usize(load<u64>(top - 32)), code + C_BYTES, load<u32>(code, C_SIZE), saturate(top - 64), size)
+  return gas
+}
+
+/** MCOPY: target, source, size. */
+export function memoryCopyOp(top: usize, gas: i64): i64 {
+  const size = saturate(top - 64)
+  if (size == 0) return gas
+  gas = reachRange(lessThan(top, top - 32) ? top - 32 : top, top - 64, gas)
+  if (gas < 0) return gas
+  gas = chargeWords(size, GAS_COPY_WORD, gas)
+  if (gas < 0) return gas
+  memory.copy(memoryAt + usize(load<u64>(top)), memoryAt + usize(load<u64>(top - 32)), usize(size))
+  return gas
+}
+
+export function keccakOp(top: usize, gas: i64): i64 {
+  gas = reachRange(top, top - 32, gas)
+  if (gas < 0) return gas
+  const size = saturate(top - 32)
+  gas = chargeWords(size, GAS_KECCAK_WORD, gas)
+  if (gas < 0) return gas
+  const start: usize = size == 0 ? 0 : usize(load<u64>(top))
+  hashOne(memoryAt + start, usize(size), SCRATCH + 512, HASH_SCRATCH)
+  readBytes(SCRATCH + 512, top - 32)
+  return gas
+}
+
+/** LOG0 to LOG4: offset, size, topics. */
+export function logOp(frame: usize, topicCount: u32, top: usize, gas: i64): i64 {
+  if ((load<u32>(frame, F_FLAGS) & FLAG_STATIC) != 0) return -WRITE_PROTECTION
+  gas = reachRange(top, top - 32, gas)
+  if (gas < 0) return gas
+  const size = saturate(top - 32)
+  gas -= i64(size) * GAS_LOG_BYTE
+  if (gas < 0) return -OUT_OF_GAS
+  const start: usize = size == 0 ? 0 : usize(load<u64>(top))
+  appendLog(load<u32>(frame, F_SELF), topicCount, top - 64, memoryAt + start, u32(size))
+  return gas
+}
+
+export function callDataLoadOp(frame: usize, top: usize): void {
+  const start = saturate(top)
+  const length = u64(load<u32>(frame, F_INPUT_SIZE))
+  if (start >= length) {
+    setSmall(top, 0)
+    return
+  }
+  const source = memoryBase() + load<u32>(frame, F_INPUT)
+  if (start + 32 <= length) {
+    readBytes(source + usize(start), top)
+    return
+  }
+  copyPadded(SCRATCH + 512, source, length, start, 32)
+  readBytes(SCRATCH + 512, top)
+}
+
+export function powerOp(top: usize, gas: i64): i64 {
+  gas -= i64(byteLength(top - 32)) * parameter(P_EXP_BYTE)
+  if (gas < 0) return -OUT_OF_GAS
+  power(top, top - 32, top - 32)
+  return gas
+}
+
+export function balanceOp(top: usize, gas: i64): i64 {
+  const index = accountAt(top)
+  gas = chargeAccount(index, gas)
+  if (gas >= 0) copyWord(top, account(index) + A_BALANCE)
+  return gas
+}
+
+export function codeSizeOfOp(top: usize, gas: i64): i64 {
+  const index = accountAt(top)
+  gas = chargeAccount(index, gas)
+  if (gas >= 0) setSmall(top, hasCode(account(index)) ? u64(load<u32>(codeOf(index), C_SIZE)) : 0)
+  return gas
+}
+
+export function codeHashOfOp(top: usize, gas: i64): i64 {
+  const index = accountAt(top)
+  gas = chargeAccount(index, gas)
+  if (gas < 0) return gas
+  const record = account(index)
+  if (!exists(record) || isEmpty(record)) setSmall(top, 0)
+  else readBytes(record + A_CODE_HASH, top)
+  return gas
+}
+
+export function blockHashOp(top: usize): void {
+  const number = saturate(top)
+  const current = saturate(ENV_NUMBER)
+  if (number < current && current - number <= 256) hostBlockHash(top, top)
+  else setSmall(top, 0)
+}
+
+export function blobHashOp(top: usize): void {
+  const index = saturate(top)
+  if (index < u64(load<u32>(ENV_BLOB_COUNT))) copyWord(top, BLOB_HASHES + (usize(index) << 5))
+  else setSmall(top, 0)
+}
+
+/** RETURN and REVERT: notes the output; gas left or minus a status. */
+export function outputOp(top: usize, gas: i64): i64 {
+  gas = reachRange(top, top - 32, gas)
+  if (gas < 0) return gas
+  const size = u32(saturate(top - 32))
+  setOutput(size == 0 ? 0 : u32(load<u64>(top)), size)
+  return gas
+}
+
+/** Runs from the frame on top until the frame at depth 0 has ended; returns its status. */
+export function run<Mode>(): i32 {
+  while (true) {
+    // (Re)enter the frame on top.
+    const frame = frameAt(depth)
+    const code = <usize>load<u32>(frame, F_CODE)
+    const codeBytes = code + C_BYTES
+    const stackBase = <usize>load<u32>(frame, F_STACK)
+    let pc = codeBytes + load<u32>(frame, F_PC)
+    let sp = <usize>load<u32>(frame, F_SP)
+    let gas = load<i64>(frame, F_GAS)
+    let status: i32 = SUCCESS
+    while (true) {
+      const opcode = <usize>load<u8>(pc)
+      if (isFloat<Mode>()) {
+        store<u32>(frame, u32(pc - codeBytes), F_PC)
+        store<u32>(frame, u32(sp), F_SP)
+        hostTrace(TRACE_STEP, u32(pc - codeBytes), u32(opcode), u32(sp), gas)
+      }
+      gas -= <i64>load<u16>(RULES_GAS + (opcode << 1))
+      const height = sp - stackBase
+      if (
+        gas < 0 ||
+        height < <usize>load<u8>(RULES_NEED + opcode) << 5 ||
+        height > 32768 - (<usize>load<u8>(RULES_GROW + opcode) << 5)
+      ) {
+        status = refusal(opcode, height)
+        break
+      }
+      switch (<i32>opcode) {
+        case 0x00: {
+          setOutput(0, 0)
+          break
+        }
+        case 0x01: {
+          add(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x02: {
+          multiply(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x03: {
+          subtract(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x04: {
+          divide(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x05: {
+          divideSigned(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x06: {
+          modulo(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x07: {
+          moduloSigned(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x08: {
+          addModulo(sp - 32, sp - 64, sp - 96, sp - 96)
+          sp -= 64
+          pc++
+          continue
+        }
+        case 0x09: {
+          multiplyModulo(sp - 32, sp - 64, sp - 96, sp - 96)
+          sp -= 64
+          pc++
+          continue
+        }
+        case 0x0a: {
+          gas = powerOp(sp - 32, gas)
+          if (gas < 0) break
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x0b: {
+          signExtend(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x10: {
+          setSmall(sp - 64, u64(lessThan(sp - 32, sp - 64)))
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x11: {
+          setSmall(sp - 64, u64(lessThan(sp - 64, sp - 32)))
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x12: {
+          setSmall(sp - 64, u64(signedLessThan(sp - 32, sp - 64)))
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x13: {
+          setSmall(sp - 64, u64(signedLessThan(sp - 64, sp - 32)))
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x14: {
+          setSmall(sp - 64, u64(equals(sp - 32, sp - 64)))
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x15: {
+          setSmall(sp - 32, u64(isZero(sp - 32)))
+          pc++
+          continue
+        }
+        case 0x16: {
+          store<u64>(sp - 64, load<u64>(sp - 32) & load<u64>(sp - 64))
+          store<u64>(sp - 64, load<u64>(sp - 32, 8) & load<u64>(sp - 64, 8), 8)
+          store<u64>(sp - 64, load<u64>(sp - 32, 16) & load<u64>(sp - 64, 16), 16)
+          store<u64>(sp - 64, load<u64>(sp - 32, 24) & load<u64>(sp - 64, 24), 24)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x17: {
+          store<u64>(sp - 64, load<u64>(sp - 32) | load<u64>(sp - 64))
+          store<u64>(sp - 64, load<u64>(sp - 32, 8) | load<u64>(sp - 64, 8), 8)
+          store<u64>(sp - 64, load<u64>(sp - 32, 16) | load<u64>(sp - 64, 16), 16)
+          store<u64>(sp - 64, load<u64>(sp - 32, 24) | load<u64>(sp - 64, 24), 24)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x18: {
+          store<u64>(sp - 64, load<u64>(sp - 32) ^ load<u64>(sp - 64))
+          store<u64>(sp - 64, load<u64>(sp - 32, 8) ^ load<u64>(sp - 64, 8), 8)
+          store<u64>(sp - 64, load<u64>(sp - 32, 16) ^ load<u64>(sp - 64, 16), 16)
+          store<u64>(sp - 64, load<u64>(sp - 32, 24) ^ load<u64>(sp - 64, 24), 24)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x19: {
+          store<u64>(sp - 32, ~load<u64>(sp - 32))
+          store<u64>(sp - 32, ~load<u64>(sp - 32, 8), 8)
+          store<u64>(sp - 32, ~load<u64>(sp - 32, 16), 16)
+          store<u64>(sp - 32, ~load<u64>(sp - 32, 24), 24)
+          pc++
+          continue
+        }
+        case 0x1a: {
+          byteAt(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x1b: {
+          shiftLeft(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x1c: {
+          shiftRight(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x1d: {
+          shiftRightSigned(sp - 32, sp - 64, sp - 64)
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x1e: {
+          leadingZeros(sp - 32, sp - 32)
+          pc++
+          continue
+        }
+        case 0x20: {
+          gas = keccakOp(sp - 32, gas)
+          if (gas < 0) break
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x30: {
+          addressWord(load<u32>(frame, F_SELF), sp)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x31: {
+          gas = balanceOp(sp - 32, gas)
+          if (gas < 0) break
+          pc++
+          continue
+        }
+        case 0x32: {
+          copyWord(sp, ENV_ORIGIN)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x33: {
+          addressWord(load<u32>(frame, F_CALLER), sp)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x34: {
+          copyWord(sp, frame + F_VALUE)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x35: {
+          callDataLoadOp(frame, sp - 32)
+          pc++
+          continue
+        }
+        case 0x36: {
+          setSmall(sp, u64(load<u32>(frame, F_INPUT_SIZE)))
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x37: {
+          gas = callDataCopyOp(frame, sp - 32, gas)
+          if (gas < 0) break
+          sp -= 96
+          pc++
+          continue
+        }
+        case 0x38: {
+          setSmall(sp, u64(load<u32>(code, C_SIZE)))
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x39: {
+          gas = copyOp(sp - 32, codeBytes, load<u32>(code, C_SIZE), gas)
+          if (gas < 0) break
+          sp -= 96
+          pc++
+          continue
+        }
+        case 0x3a: {
+          copyWord(sp, ENV_GAS_PRICE)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x3b: {
+          gas = codeSizeOfOp(sp - 32, gas)
+          if (gas < 0) break
+          pc++
+          continue
+        }
+        case 0x3c: {
+          gas = codeCopyOfOp(sp - 32, gas)
+          if (gas < 0) break
+          sp -= 128
+          pc++
+          continue
+        }
+        case 0x3d: {
+          setSmall(sp, u64(returnSize))
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x3e: {
+          gas = returnDataCopyOp(sp - 32, gas)
+          if (gas < 0) break
+          sp -= 96
+          pc++
+          continue
+        }
+        case 0x3f: {
+          gas = codeHashOfOp(sp - 32, gas)
+          if (gas < 0) break
+          pc++
+          continue
+        }
+        case 0x40: {
+          blockHashOp(sp - 32)
+          pc++
+          continue
+        }
+        case 0x41: {
+          copyWord(sp, ENV_COINBASE)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x42: {
+          copyWord(sp, ENV_TIMESTAMP)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x43: {
+          copyWord(sp, ENV_NUMBER)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x44: {
+          copyWord(sp, ENV_RANDOM)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x45: {
+          copyWord(sp, ENV_GAS_LIMIT)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x46: {
+          copyWord(sp, ENV_CHAIN_ID)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x47: {
+          copyWord(sp, account(load<u32>(frame, F_SELF)) + A_BALANCE)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x48: {
+          copyWord(sp, ENV_BASE_FEE)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x49: {
+          blobHashOp(sp - 32)
+          pc++
+          continue
+        }
+        case 0x4a: {
+          copyWord(sp, ENV_BLOB_BASE_FEE)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x50: {
+          sp -= 32
+          pc++
+          continue
+        }
+        case 0x51: {
+          const offset = saturate(sp - 32)
+          gas = offset < 0xffffffff ? reach(offset + 32, gas) : -OUT_OF_GAS
+          if (gas < 0) break
+          readBytes(memoryAt + usize(offset), sp - 32)
+          pc++
+          continue
+        }
+        case 0x52: {
+          const offset = saturate(sp - 32)
+          gas = offset < 0xffffffff ? reach(offset + 32, gas) : -OUT_OF_GAS
+          if (gas < 0) break
+          writeBytes(sp - 64, memoryAt + usize(offset))
+          sp -= 64
+          pc++
+          continue
+        }
+        case 0x53: {
+          const offset = saturate(sp - 32)
+          gas = offset < 0xffffffff ? reach(offset + 1, gas) : -OUT_OF_GAS
+          if (gas < 0) break
+          store<u8>(memoryAt + usize(offset), load<u8>(sp - 64))
+          sp -= 64
+          pc++
+          continue
+        }
+        case 0x54: {
+          if (isFloat<Mode>()) copyWord(TRACE_OLD, sp - 32)
+          gas = loadOp(frame, sp - 32, gas)
+          if (gas < 0) break
+          if (isFloat<Mode>()) hostTrace(TRACE_SLOAD, load<u32>(frame, F_SELF), u32(TRACE_OLD), u32(sp - 32), gas)
+          pc++
+          continue
+        }
+        case 0x55: {
+          if (isFloat<Mode>()) copyWord(TRACE_OLD, slotRecord(slotAt(load<u32>(frame, F_SELF), sp - 32)) + S_VALUE)
+          gas = storeOp(frame, sp - 32, gas)
+          if (gas < 0) break
+          if (isFloat<Mode>()) hostTrace(TRACE_SSTORE, load<u32>(frame, F_SELF), u32(sp - 64), u32(TRACE_OLD), gas)
+          sp -= 64
+          pc++
+          continue
+        }
+        case 0x56: {
+          const to = saturate(sp - 32)
+          sp -= 32
+          if (!isJumpTarget(code, to)) {
+            gas = -INVALID_JUMP
+            break
+          }
+          pc = codeBytes + usize(to)
+          continue
+        }
+        case 0x57: {
+          const to = saturate(sp - 32)
+          const stays = isZero(sp - 64)
+          sp -= 64
+          if (stays) {
+            pc++
+            continue
+          }
+          if (!isJumpTarget(code, to)) {
+            gas = -INVALID_JUMP
+            break
+          }
+          pc = codeBytes + usize(to)
+          continue
+        }
+        case 0x58: {
+          setSmall(sp, u64(pc - codeBytes))
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x59: {
+          setSmall(sp, u64(memorySize))
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x5a: {
+          setSmall(sp, u64(gas))
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x5b: {
+          pc++
+          continue
+        }
+        case 0x5c: {
+          if (isFloat<Mode>()) copyWord(TRACE_OLD, sp - 32)
+          transientLoadOp(frame, sp - 32)
+          if (isFloat<Mode>()) hostTrace(TRACE_TLOAD, load<u32>(frame, F_SELF), u32(TRACE_OLD), u32(sp - 32), gas)
+          pc++
+          continue
+        }
+        case 0x5d: {
+          if ((load<u32>(frame, F_FLAGS) & FLAG_STATIC) != 0) {
+            gas = -WRITE_PROTECTION
+            break
+          }
+          if (isFloat<Mode>()) {
+            const cell = findTransient(load<u32>(frame, F_SELF), sp - 32)
+            if (cell == 0) setSmall(TRACE_OLD, 0)
+            else copyWord(TRACE_OLD, transientRecord(cell) + 32)
+          }
+          transientStoreOp(frame, sp - 32)
+          if (isFloat<Mode>()) hostTrace(TRACE_TSTORE, load<u32>(frame, F_SELF), u32(sp - 64), u32(TRACE_OLD), gas)
+          sp -= 64
+          pc++
+          continue
+        }
+        case 0x5e: {
+          gas = memoryCopyOp(sp - 32, gas)
+          if (gas < 0) break
+          sp -= 96
+          pc++
+          continue
+        }
+        case 0x5f: {
+          setSmall(sp, 0)
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x60: {
+          setSmall(sp, u64(load<u8>(pc, 1)))
+          sp += 32
+          pc += 2
+          continue
+        }
+        case 0x61: {
+          setSmall(sp, (u64(load<u8>(pc, 1)) << 8) | u64(load<u8>(pc, 2)))
+          sp += 32
+          pc += 3
+          continue
+        }
+        case 0x62: case 0x63: case 0x64: case 0x65: case 0x66: case 0x67: case 0x68: case 0x69: case 0x6a: case 0x6b:
+        case 0x6c: case 0x6d: case 0x6e: case 0x6f: case 0x70: case 0x71: case 0x72: case 0x73: case 0x74: case 0x75:
+        case 0x76: case 0x77: case 0x78: case 0x79: case 0x7a: case 0x7b: case 0x7c: case 0x7d: case 0x7e: {
+          pushBytes(pc + 1, opcode - 0x5f, sp)
+          sp += 32
+          pc += opcode - 0x5e
+          continue
+        }
+        case 0x7f: {
+          readBytes(pc + 1, sp)
+          sp += 32
+          pc += 33
+          continue
+        }
+        case 0x80: case 0x81: case 0x82: case 0x83: case 0x84: case 0x85: case 0x86: case 0x87: case 0x88: case 0x89:
+        case 0x8a: case 0x8b: case 0x8c: case 0x8d: case 0x8e: case 0x8f: {
+          copyWord(sp, sp - ((opcode - 0x7f) << 5))
+          sp += 32
+          pc++
+          continue
+        }
+        case 0x90: case 0x91: case 0x92: case 0x93: case 0x94: case 0x95: case 0x96: case 0x97: case 0x98: case 0x99:
+        case 0x9a: case 0x9b: case 0x9c: case 0x9d: case 0x9e: case 0x9f: {
+          swapWords(sp - 32, sp - ((opcode - 0x8e) << 5))
+          pc++
+          continue
+        }
+        case 0xa0: case 0xa1: case 0xa2: case 0xa3: case 0xa4: {
+          gas = logOp(frame, u32(opcode) - 0xa0, sp - 32, gas)
+          if (gas < 0) break
+          if (isFloat<Mode>()) hostTrace(TRACE_LOG, load<u32>(frame, F_SELF), u32(lastLog), 0, gas)
+          sp -= (opcode - 0x9e) << 5
+          pc++
+          continue
+        }
+        case 0xf0: case 0xf5: {
+          store<u32>(frame, u32(pc + 1 - codeBytes), F_PC)
+          gas = createOp(u32(opcode), sp, gas)
+          if (gas == 0) status = SWITCH_FRAME
+          break
+        }
+        case 0xf1: case 0xf2: case 0xf4: case 0xfa: {
+          store<u32>(frame, u32(pc + 1 - codeBytes), F_PC)
+          gas = callOp(u32(opcode), sp, gas)
+          if (gas == 0) status = SWITCH_FRAME
+          break
+        }
+        case 0xf3: {
+          gas = outputOp(sp - 32, gas)
+          break
+        }
+        case 0xfd: {
+          gas = outputOp(sp - 32, gas)
+          status = REVERT
+          break
+        }
+        case 0xff: {
+          gas = selfDestructOp(frame, sp - 32, gas)
+          setOutput(0, 0)
+          break
+        }
+        default: {
+          gas = -INVALID_OPCODE
+          break
+        }
+      }
+      break
+    }
+    if (status == SWITCH_FRAME) continue
+    // A negative number is an operation's own fault; `refusal` has set the status of the others.
+    if (gas < 0 && status <= REVERT) status = i32(-gas)
+    if (isFloat<Mode>()) {
+      if (status > REVERT) hostTrace(TRACE_FAULT, u32(status), 0, 0, 0)
+      else hostTrace(TRACE_END, u32(status), 0, 0, gas)
+    }
+    status = leave(status, gas)
+    if (depth < 0) return status
+  }
+}
+
+/** True where code offset `to` is a JUMPDEST. */
+// @ts-ignore: decorator
+@inline
+export function isJumpTarget(code: usize, to: u64): bool {
+  if (to >= u64(load<u32>(code, C_SIZE))) return false
+  const byte = load<u8>(<usize>load<u32>(code, C_JUMPS) + (usize(to) >> 3))
+  return ((byte >> (u8(to) & 7)) & 1) != 0
+}

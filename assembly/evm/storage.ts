@@ -1,0 +1,80 @@
+/** SLOAD, SSTORE, TLOAD and TSTORE. Each takes the gas left and returns what remains, or minus a status. */
+import { F_FLAGS, F_SELF, FLAG_STATIC } from './layout'
+import {
+  P_COLD_SLOT, P_SSTORE_CLEAR_REFUND, P_SSTORE_NET, P_SSTORE_NOOP, P_SSTORE_RESET, P_SSTORE_RESTORE_REFUND, P_SSTORE_RESTORE_ZERO_REFUND,
+  P_SSTORE_SET, P_SSTORE_STIPEND, parameter,
+} from './rules'
+import { S_VALUE, originalOf, slotAt, slotRecord, warmSlot, writeSlot } from './slots'
+import { addRefund } from './state'
+import { OUT_OF_GAS, WRITE_PROTECTION } from './status'
+import { findTransient, transientRecord, writeTransient } from './transient'
+import { copyWord, equals, isZero, setSmall } from './word'
+
+/** Replaces the key on the stack's top by the value. */
+export function loadOp(frame: usize, top: usize, gas: i64): i64 {
+  const index = slotAt(load<u32>(frame, F_SELF), top)
+  const cold = parameter(P_COLD_SLOT)
+  if (cold != 0 && !warmSlot(index)) {
+    gas -= cold
+    if (gas < 0) return -OUT_OF_GAS
+  }
+  copyWord(top, slotRecord(index) + S_VALUE)
+  return gas
+}
+
+/** Key on top, value below. */
+export function storeOp(frame: usize, top: usize, gas: i64): i64 {
+  if ((load<u32>(frame, F_FLAGS) & FLAG_STATIC) != 0) return -WRITE_PROTECTION
+  // EIP-2200: a call with a bare stipend may not write, so re-entrancy guards of old contracts hold.
+  if (gas < parameter(P_SSTORE_STIPEND)) return -OUT_OF_GAS
+  const index = slotAt(load<u32>(frame, F_SELF), top)
+  const value = top - 32
+  const cold = parameter(P_COLD_SLOT)
+  if (cold != 0 && !warmSlot(index)) gas -= cold + 100
+  const record = slotRecord(index)
+  const current = record + S_VALUE
+  gas -= parameter(P_SSTORE_NET) != 0 ? netCost(record, current, value) : plainCost(current, value)
+  if (gas < 0) return -OUT_OF_GAS
+  if (!equals(current, value)) writeSlot(index, value)
+  return gas
+}
+
+/** By current and new value alone: Frontier to Byzantium, and Petersburg. */
+function plainCost(current: usize, value: usize): i64 {
+  const wasZero = isZero(current)
+  const willBeZero = isZero(value)
+  if (wasZero && !willBeZero) return parameter(P_SSTORE_SET)
+  if (!wasZero && willBeZero) addRefund(parameter(P_SSTORE_CLEAR_REFUND))
+  return parameter(P_SSTORE_RESET)
+}
+
+/** EIP-1283, EIP-2200, EIP-2929, EIP-3529: also by the value at the start of the transaction. */
+function netCost(record: usize, current: usize, value: usize): i64 {
+  if (equals(current, value)) return parameter(P_SSTORE_NOOP)
+  const original = originalOf(record)
+  if (equals(original, current)) {
+    if (isZero(original)) return parameter(P_SSTORE_SET)
+    if (isZero(value)) addRefund(parameter(P_SSTORE_CLEAR_REFUND))
+    return parameter(P_SSTORE_RESET)
+  }
+  let change: i64 = 0
+  if (!isZero(original)) {
+    if (isZero(current)) change -= parameter(P_SSTORE_CLEAR_REFUND)
+    else if (isZero(value)) change += parameter(P_SSTORE_CLEAR_REFUND)
+  }
+  if (equals(original, value)) {
+    change += parameter(isZero(original) ? P_SSTORE_RESTORE_ZERO_REFUND : P_SSTORE_RESTORE_REFUND)
+  }
+  if (change != 0) addRefund(change)
+  return parameter(P_SSTORE_NOOP)
+}
+
+export function transientLoadOp(frame: usize, top: usize): void {
+  const index = findTransient(load<u32>(frame, F_SELF), top)
+  if (index == 0) setSmall(top, 0)
+  else copyWord(top, transientRecord(index) + 32)
+}
+
+export function transientStoreOp(frame: usize, top: usize): void {
+  writeTransient(load<u32>(frame, F_SELF), top, top - 32)
+}

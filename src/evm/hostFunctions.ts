@@ -1,0 +1,68 @@
+/** Answers the kernel's questions from a `Host`: turns words into bytes and back, at cold accesses only. */
+import { ADDRESS_BYTES, type Fork, VarveError } from '../base/index.ts'
+import { type EvmHostFunctions, type EvmKernel, EvmLayout as L } from '../kernels/index.ts'
+import type { Host } from './host.ts'
+import { precompileAt } from './precompiles/index.ts'
+
+export type HostBinding = {
+  kernel(): EvmKernel
+  host(): Host
+  fork(): Fork
+  trace: EvmHostFunctions['trace']
+}
+
+export function hostFunctions(binding: HostBinding): EvmHostFunctions {
+  const { kernel, host, fork } = binding
+  return {
+    trace: binding.trace,
+    loadAccount(record) {
+      const account = host().loadAccount(kernel().readWordBytes(record, ADDRESS_BYTES))
+      if (account === undefined) return 0
+      kernel().view.setBigUint64(record + L.A_NONCE, account.nonce, true)
+      kernel().writeWord(record + L.A_BALANCE, account.balance)
+      kernel().bytes.set(account.codeHash, record + L.A_CODE_HASH)
+      return 1
+    },
+    hasStorage(record) {
+      return host().hasStorage(kernel().readWordBytes(record, ADDRESS_BYTES)) ? 1 : 0
+    },
+    loadSlot(record, slot, to) {
+      const address = kernel().readWordBytes(record, ADDRESS_BYTES)
+      const value = host().loadSlot(address, kernel().readWordBytes(slot, 32))
+      if (value === undefined) kernel().bytes.fill(0, to, to + 32)
+      else kernel().writeWordBytes(to, value)
+    },
+    loadCode(hash) {
+      const codeHash = kernel().copyOut(hash, 32)
+      const code = host().loadCode(codeHash)
+      if (code.length === 0) throw new VarveError('EVM_CODE_MISSING', 'the host gave no code for a code hash')
+      const block = kernel().exports.codeBlock(code.length)
+      kernel().bytes.set(code, block + L.C_BYTES)
+      return block
+    },
+    blockHash(number, to) {
+      kernel().writeWordBytes(to, host().blockHash(kernel().readWord(number)))
+    },
+    precompile(id, input, size) {
+      return runPrecompile(kernel(), fork(), id, input, size)
+    },
+  }
+}
+
+function runPrecompile(kernel: EvmKernel, fork: Fork, id: number, input: number, size: number): number {
+  const precompile = precompileAt(id, fork)
+  if (precompile === undefined) return 0
+  const gas = kernel.view.getBigUint64(L.MAILBOX + L.M_PRECOMPILE_GAS, true)
+  // The libraries want plain bytes of their own, not views of shared memory.
+  const result = precompile.run(kernel.copyOut(input, size), gas)
+  if (result.kind !== 'success') return 0
+  const to = kernel.exports.returnDataSpace(result.output.length)
+  kernel.bytes.set(result.output, to)
+  kernel.view.setBigUint64(L.MAILBOX + L.M_PRECOMPILE_USED, result.gasUsed, true)
+  return 1
+}
+
+/** Error codes of this module. */
+export type HostErrorCode =
+  /** The host has an account with a code hash and no code for it. */
+  'EVM_CODE_MISSING'

@@ -1,0 +1,404 @@
+/**
+ * Runs messages of one block after the other over a kernel that holds the block's state.
+ *
+ *     beginBlock ─▶ beginTransaction ─▶ call / create … ─▶ finishTransaction ─▶ … ─▶ writeSet
+ *
+ * Accounts, slots and code are loaded from the `Host` when first used in the block, and stay in the kernel's memory
+ * until the next `beginBlock`. Fees, refunds and validity of transactions are the caller's (`execute/`).
+ *
+ * Not here: opcodes (`assembly/evm`), precompiled contracts (`precompiles/`), trace events (`hooks.ts`).
+ */
+import { ADDRESS_BYTES, assert, Fork, VarveError } from '../base/index.ts'
+import { EvmEngine, EvmKernel, EvmLayout as L } from '../kernels/index.ts'
+import { forkTable } from './forkTable.ts'
+import type { Host } from './host.ts'
+import { randomHashKeys } from './hashKeys.ts'
+import type { EvmHooks } from './hooks.ts'
+import { hostFunctions } from './hostFunctions.ts'
+import { Status } from './status.ts'
+import { TraceReader } from './traceReader.ts'
+import { readWriteSet, type WriteSet } from './writeSet.ts'
+
+/** What code can ask of the block it runs in. Numbers are unsigned. */
+export type BlockEnvironment = {
+  readonly fork: Fork
+  readonly number: bigint
+  /** Seconds since 1970. */
+  readonly timestamp: bigint
+  readonly gasLimit: bigint
+  /** 20 bytes. */
+  readonly coinbase: Uint8Array
+  /** Difficulty before Paris, the beacon chain's random value after. */
+  readonly random: bigint
+  readonly chainId: bigint
+  /** Wei; 0 before London. */
+  readonly baseFee: bigint
+  /** Wei; 0 before Cancun. */
+  readonly blobBaseFee: bigint
+}
+
+export type TransactionEnvironment = {
+  /** Sender, 20 bytes. */
+  readonly origin: Uint8Array
+  /** Wei a gas that the sender pays. */
+  readonly gasPrice: bigint
+  /** Versioned hashes, 32 bytes each (EIP-4844). */
+  readonly blobHashes?: readonly Uint8Array[]
+}
+
+export type CallMessage = {
+  readonly caller: Uint8Array
+  readonly target: Uint8Array
+  readonly input: Uint8Array
+  readonly value: bigint
+  /** 0 to 2^63-1. */
+  readonly gas: bigint
+  /** Forbids changes of state, as STATICCALL does. */
+  readonly isStatic?: boolean
+}
+
+export type CreateMessage = {
+  /** Its nonce names the contract and is raised by one, as the CREATE opcode does. */
+  readonly caller: Uint8Array
+  readonly initCode: Uint8Array
+  readonly value: bigint
+  readonly gas: bigint
+}
+
+export type MessageResult = {
+  readonly status: Status
+  readonly gasLeft: bigint
+  /** Output of RETURN or REVERT; the deployed code of a creation. Fresh bytes. */
+  readonly output: Uint8Array
+  /** Address of the contract that a successful creation made. */
+  readonly created: Uint8Array | undefined
+}
+
+export type Log = {
+  readonly address: Uint8Array
+  readonly topics: readonly Uint8Array[]
+  readonly data: Uint8Array
+}
+
+/** A point in a transaction to go back to. Dies with the transaction. */
+export type Snapshot = number
+
+export type MachineOptions = {
+  /** Which engine runs untraced messages. */
+  readonly engine?: EvmEngine
+}
+
+const CALL = 0xf1
+const CREATE = 0xf0
+const GAS_MAX = (1n << 63n) - 1n
+const SCRATCH_WORD = L.MAILBOX + L.M_WORD
+const FAULT_MEMORY = 1
+
+/** See the file's head. Owned by one thread; one block at a time. */
+export class Machine {
+  private readonly kernel: EvmKernel
+  private readonly engine: EvmEngine
+  private readonly reader: TraceReader
+  private host: Host | undefined
+  private hooks: EvmHooks | undefined
+  private fork: Fork = Fork.Frontier
+
+  /** @throws VarveError EVM_NO_WEBASSEMBLY. Cost: a memory of 38 MiB of address space, about 0.3 MiB in use. */
+  constructor(options: MachineOptions = {}) {
+    this.engine = options.engine ?? EvmEngine.Plain
+    this.reader = new TraceReader()
+    const kernel: EvmKernel = new EvmKernel(
+      hostFunctions({
+        kernel: () => kernel,
+        host: () => this.currentHost(),
+        fork: () => this.fork,
+        trace: (event, a, b, c) => this.reader.read(event, a, b, c),
+      }),
+    )
+    this.kernel = kernel
+    kernel.bytes.set(randomHashKeys(), L.ENVIRONMENT + L.ENV_HASH_KEYS)
+    kernel.bytes.set(forkTable(Fork.Frontier), L.RULES)
+    kernel.exports.init()
+  }
+
+  /** Bytes of the kernel's memory that hold state, code and call frames. */
+  get heapBytes(): number {
+    return this.kernel.exports.heapBytes()
+  }
+
+  private currentHost(): Host {
+    assert(this.host !== undefined, 'evm: beginBlock comes first')
+    return this.host
+  }
+
+  /** Forgets the last block's state and starts over on what `host` holds. */
+  beginBlock(environment: BlockEnvironment, host: Host): void {
+    const { kernel } = this
+    this.host = host
+    this.fork = environment.fork
+    kernel.bytes.set(forkTable(environment.fork), L.RULES)
+    const word = (offset: number, value: bigint): void => kernel.writeWord(L.ENVIRONMENT + offset, value)
+    word(L.ENV_NUMBER, environment.number)
+    word(L.ENV_TIMESTAMP, environment.timestamp)
+    word(L.ENV_GAS_LIMIT, environment.gasLimit)
+    word(L.ENV_RANDOM, environment.random)
+    word(L.ENV_CHAIN_ID, environment.chainId)
+    word(L.ENV_BASE_FEE, environment.baseFee)
+    word(L.ENV_BLOB_BASE_FEE, environment.blobBaseFee)
+    kernel.writeWordBytes(L.ENVIRONMENT + L.ENV_COINBASE, environment.coinbase)
+    kernel.exports.beginBlock()
+  }
+
+  /**
+   * Starts a transaction: nothing is warm but precompiles. The caller warms what the protocol says: sender, target,
+   * coinbase (EIP-3651), access list.
+   */
+  beginTransaction(environment: TransactionEnvironment): void {
+    const { kernel } = this
+    const hashes = environment.blobHashes ?? []
+    assert(hashes.length <= L.BLOB_HASH_COUNT_MAX, 'evm: more blob hashes than any block may hold')
+    kernel.exports.beginTransaction()
+    kernel.writeWordBytes(L.ENVIRONMENT + L.ENV_ORIGIN, environment.origin)
+    kernel.writeWord(L.ENVIRONMENT + L.ENV_GAS_PRICE, environment.gasPrice)
+    kernel.view.setUint32(L.ENVIRONMENT + L.ENV_BLOB_COUNT, hashes.length, true)
+    hashes.forEach((hash, index) => {
+      kernel.writeWordBytes(L.BLOB_HASHES + 32 * index, hash)
+    })
+  }
+
+  /** Reports every step of the messages that follow to `hooks`; `undefined` ends it. Never changes a result. */
+  trace(hooks: EvmHooks | undefined): void {
+    this.hooks = hooks
+    this.reader.attach(hooks, this.kernel, this.fork)
+  }
+
+  /**
+   * Calls `target` as the transaction itself: moves the value, runs its code, undoes all of it where that fails.
+   * @throws VarveError EVM_OUT_OF_MEMORY, EVM_GAS_RANGE, and what the host throws; the message is undone then
+   */
+  call(message: CallMessage): MessageResult {
+    const target = this.accountAt(message.target)
+    const view = this.prepare(message.caller, message.input, message.value, message.gas)
+    view.setUint32(L.MAILBOX + L.M_KIND, CALL, true)
+    view.setUint32(L.MAILBOX + L.M_TARGET, target, true)
+    view.setUint32(L.MAILBOX + L.M_STATIC, message.isStatic === true ? 1 : 0, true)
+    return this.execute(false)
+  }
+
+  /** Creates a contract as the transaction itself; see `CreateMessage`. Throws as `call`. */
+  create(message: CreateMessage): MessageResult {
+    const view = this.prepare(message.caller, message.initCode, message.value, message.gas)
+    view.setUint32(L.MAILBOX + L.M_KIND, CREATE, true)
+    view.setUint32(L.MAILBOX + L.M_STATIC, 0, true)
+    return this.execute(true)
+  }
+
+  private prepare(caller: Uint8Array, input: Uint8Array, value: bigint, gas: bigint): DataView {
+    if (gas < 0n || gas > GAS_MAX)
+      throw new VarveError('EVM_GAS_RANGE', `gas of a message is 0 to 2^63-1, got ${gas}`, { gas })
+    const { kernel } = this
+    const from = this.accountAt(caller)
+    const space = kernel.exports.inputSpace(input.length)
+    kernel.bytes.set(input, space)
+    kernel.writeWord(L.MAILBOX + L.M_VALUE, value)
+    const view = kernel.view
+    view.setBigUint64(L.MAILBOX + L.M_GAS, gas, true)
+    view.setUint32(L.MAILBOX + L.M_CALLER, from, true)
+    view.setUint32(L.MAILBOX + L.M_INPUT_SIZE, input.length, true)
+    return view
+  }
+
+  private execute(isCreation: boolean): MessageResult {
+    const { kernel } = this
+    const before = kernel.exports.journalLength()
+    const status = this.run(before)
+    const created = kernel.view.getUint32(L.MAILBOX + L.M_CREATED, true)
+    const { value: size } = kernel.exports.returnSize
+    return {
+      status,
+      gasLeft: kernel.exports.gasLeft(),
+      output: kernel.copyOut(kernel.exports.returnData(), size),
+      created: isCreation && status === Status.Success ? this.addressOf(created) : undefined,
+    }
+  }
+
+  private run(before: Snapshot): Status {
+    const { kernel } = this
+    try {
+      const traced = this.hooks !== undefined
+      return kernel.exports.execute(traced ? EvmEngine.Traced : this.engine) as Status
+    } catch (error) {
+      // A trap of the kernel, or an error of the host or of a hook on its way through.
+      const fault = kernel.exports.takeFault()
+      kernel.exports.abandon()
+      kernel.exports.revertTo(before)
+      if (fault === FAULT_MEMORY)
+        throw new VarveError('EVM_OUT_OF_MEMORY', 'the EVM kernel needs more than its 4 GiB of memory')
+      throw error
+    }
+  }
+
+  /**
+   * Ends the transaction: deletes what SELFDESTRUCT marked and, from EIP-161 on, touched empty accounts. Logs and
+   * refund stay readable until the next `beginTransaction`; snapshots are dead.
+   */
+  finishTransaction(): void {
+    this.kernel.exports.finishTransaction()
+  }
+
+  /** Remembers this point of the transaction. Cost: nothing. */
+  snapshot(): Snapshot {
+    return this.kernel.exports.journalLength()
+  }
+
+  /** Undoes all changes since `snapshot`: state, warmth, logs, refund. */
+  revert(snapshot: Snapshot): void {
+    assert(snapshot <= this.kernel.exports.journalLength(), 'evm: the snapshot lies ahead')
+    this.kernel.exports.revertTo(snapshot)
+  }
+
+  /** Refund of the transaction so far, before the fork's cap. */
+  get refund(): bigint {
+    return this.kernel.exports.refund.value
+  }
+
+  /** Logs of the transaction so far, in order. */
+  logs(): Log[] {
+    const { kernel } = this
+    const end = kernel.exports.logsBase() + kernel.exports.logsBytes()
+    const logs: Log[] = []
+    for (let at = kernel.exports.logsBase(); at < end; ) {
+      const view = kernel.view
+      const topicCount = view.getUint32(at + 4, true)
+      const dataSize = view.getUint32(at + 8, true)
+      const topics = Array.from({ length: topicCount }, (_, index) => kernel.copyOut(at + 16 + 32 * index, 32))
+      const data = kernel.copyOut(at + 16 + 32 * topicCount, dataSize)
+      logs.push({ address: this.addressOf(view.getUint32(at, true)), topics, data })
+      at += 16 + 32 * topicCount + ((dataSize + 7) & ~7)
+    }
+    return logs
+  }
+
+  /** All that the block has changed so far, against the state before it; see `writeSet.ts`. */
+  writeSet(): WriteSet {
+    return readWriteSet(this.kernel)
+  }
+
+  // Accounts, for the transaction layer. All changes are journaled and may be reverted to a snapshot.
+
+  /** True where the account exists: an empty one may, before EIP-161. */
+  exists(address: Uint8Array): boolean {
+    return (this.kernel.view.getUint32(this.record(address) + L.A_FLAGS, true) & L.AF_EXISTS) !== 0
+  }
+
+  /** True without code, nonce and balance (EIP-161), existing or not. */
+  isEmpty(address: Uint8Array): boolean {
+    return (
+      this.getNonce(address) === 0n && this.getBalance(address) === 0n && this.getCode(address).length === 0
+    )
+  }
+
+  getBalance(address: Uint8Array): bigint {
+    return this.kernel.readWord(this.record(address) + L.A_BALANCE)
+  }
+
+  /** Adds wei; brings the account into being and touches it, also by 0. */
+  addBalance(address: Uint8Array, amount: bigint): void {
+    const index = this.accountAt(address)
+    this.kernel.writeWord(SCRATCH_WORD, amount)
+    this.kernel.exports.addBalance(index, SCRATCH_WORD)
+  }
+
+  /** Takes wei away. The caller has checked that they are there. */
+  subtractBalance(address: Uint8Array, amount: bigint): void {
+    assert(this.getBalance(address) >= amount, 'evm: a balance below zero')
+    const index = this.accountAt(address)
+    this.kernel.writeWord(SCRATCH_WORD, amount)
+    this.kernel.exports.subtractBalance(index, SCRATCH_WORD)
+  }
+
+  getNonce(address: Uint8Array): bigint {
+    return this.kernel.view.getBigUint64(this.record(address) + L.A_NONCE, true)
+  }
+
+  setNonce(address: Uint8Array, nonce: bigint): void {
+    this.kernel.exports.setNonce(this.accountAt(address), nonce)
+  }
+
+  /** keccak-256 of the code, 32 fresh bytes; of nothing for an account that does not exist. */
+  getCodeHash(address: Uint8Array): Uint8Array {
+    return this.kernel.copyOut(this.record(address) + L.A_CODE_HASH, 32)
+  }
+
+  /** The code as stored: a delegation designator is not followed. Fresh bytes. */
+  getCode(address: Uint8Array): Uint8Array {
+    const { kernel } = this
+    const code = kernel.exports.codeOf(this.accountAt(address))
+    return kernel.copyOut(code + L.C_BYTES, kernel.view.getUint32(code, true))
+  }
+
+  /** Stores code, none where empty, whatever it is; for delegations (EIP-7702) and test states. */
+  setCode(address: Uint8Array, code: Uint8Array): void {
+    const { kernel } = this
+    const index = this.accountAt(address)
+    const space = kernel.exports.inputSpace(code.length)
+    kernel.bytes.set(code, space)
+    kernel.exports.setCode(index, space, code.length)
+  }
+
+  /** Marks the account for deletion at the transaction's end if it is empty by then (EIP-161). */
+  touch(address: Uint8Array): void {
+    this.kernel.exports.touchByNothing(this.accountAt(address))
+  }
+
+  /** Makes the address warm for this transaction. */
+  warmAddress(address: Uint8Array): void {
+    this.kernel.exports.warmAccount(this.accountAt(address))
+  }
+
+  /** Makes the slot warm for this transaction, not its address. @param slot 32 bytes */
+  warmSlot(address: Uint8Array, slot: Uint8Array): void {
+    this.kernel.exports.warmSlot(this.slotIndex(address, slot))
+  }
+
+  /** Value of a slot now. */
+  getStorage(address: Uint8Array, slot: Uint8Array): bigint {
+    const index = this.slotIndex(address, slot)
+    return this.kernel.readWord(this.kernel.exports.slotRecord(index) + L.S_VALUE)
+  }
+
+  /** Writes a slot as SSTORE does, without gas. */
+  setStorage(address: Uint8Array, slot: Uint8Array, value: bigint): void {
+    const index = this.slotIndex(address, slot)
+    this.kernel.writeWord(SCRATCH_WORD, value)
+    if (this.kernel.readWord(this.kernel.exports.slotRecord(index) + L.S_VALUE) !== value)
+      this.kernel.exports.writeSlot(index, SCRATCH_WORD)
+  }
+
+  private slotIndex(address: Uint8Array, slot: Uint8Array): number {
+    const owner = this.accountAt(address)
+    this.kernel.writeWordBytes(SCRATCH_WORD, slot)
+    return this.kernel.exports.slotAt(owner, SCRATCH_WORD)
+  }
+
+  private accountAt(address: Uint8Array): number {
+    assert(address.length === ADDRESS_BYTES, 'evm: an address has 20 bytes')
+    this.kernel.writeWordBytes(SCRATCH_WORD, address)
+    return this.kernel.exports.accountAt(SCRATCH_WORD)
+  }
+
+  private record(address: Uint8Array): number {
+    return this.kernel.exports.accountRecord(this.accountAt(address))
+  }
+
+  private addressOf(index: number): Uint8Array {
+    return this.kernel.readWordBytes(this.kernel.exports.accountRecord(index), ADDRESS_BYTES)
+  }
+}
+
+/** Error codes of this module. */
+export type MachineErrorCode =
+  /** The kernel's memory is full. */
+  | 'EVM_OUT_OF_MEMORY'
+  /** The gas of a message does not fit 63 bits. */
+  | 'EVM_GAS_RANGE'
