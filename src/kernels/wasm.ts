@@ -50,12 +50,13 @@ export class KernelModule<Exports extends object> {
    * A new instance on `memory`, which must be a shared `WebAssembly.Memory`, or `undefined` where this machine has no
    * WebAssembly, or one without SIMD or shared memory: the kernel's twin has to serve then. A kernel holds no state, so instances on
    * one memory do not know of each other. Cost: 0.2 ms for the first, some microseconds for the others.
+   * @param host functions that the kernel imports from the module `host`
    */
-  instantiate(memory: KernelMemory): Exports | undefined {
+  instantiate(memory: KernelMemory, host: Record<string, unknown> = {}): Exports | undefined {
     const module = this.compile()
     const api = webAssembly()
     if (module === undefined || api === undefined) return undefined
-    return new api.Instance(module, { env: { memory } }).exports as Exports
+    return new api.Instance(module, { env: { memory }, host }).exports as Exports
   }
 
   private compile(): object | undefined {
