@@ -57,7 +57,9 @@ for (const path of sourceFiles(sourceRoot)) {
       if (rules[target]?.testOnly && isTestFile(path)) continue
       faults.push(`${where}: '${layer}' may not import '${target}' (${specifier})`)
     } else {
-      const isNamed = rule.packages.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+      const isNamed = rule.packages.some(
+        (name) => specifier === name || specifier.startsWith(`${name}/`),
+      )
       if (isNamed || isTestFile(path)) continue
       faults.push(`${where}: '${layer}' may not import the package '${specifier}'`)
     }
@@ -66,7 +68,9 @@ for (const path of sourceFiles(sourceRoot)) {
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const expected = Object.fromEntries(
-  layerNames.filter((name) => rules[name].export).map((name) => [rules[name].export, `./dist/${name}/index.js`]),
+  layerNames
+    .filter((name) => rules[name].export)
+    .map((name) => [rules[name].export, `./dist/${name}/index.js`]),
 )
 for (const path of new Set([...Object.keys(expected), ...Object.keys(manifest.exports ?? {})]))
   if (expected[path] !== manifest.exports?.[path])

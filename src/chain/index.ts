@@ -1,3 +1,9 @@
+export {
+  BLOCK_BYTES_MAX,
+  type BodyRuleErrorCode,
+  validateBody,
+  validateReceipts,
+} from './bodyRules.ts'
 export { DIFFICULTY_MIN, type DifficultyInput, difficultyAt } from './difficulty.ts'
 export type { JsonErrorCode } from './exactJson.ts'
 export { isMergedAfter, totalDifficulty } from './forkChoice.ts'
@@ -19,6 +25,7 @@ export {
   networkOfStateRoot,
 } from './genesis.ts'
 export {
+  GENESIS_CHAR_COUNT_MAX,
   type Genesis,
   type GenesisAccount,
   type GenesisFields,
@@ -46,6 +53,7 @@ export {
   networkByName,
   sepolia,
 } from './networks.ts'
+export { type HeaderChoices, headerAfter } from './nextHeader.ts'
 export { blockReward, blockRewards, type Reward } from './rewards.ts'
 export {
   type BlockRules,

@@ -12,5 +12,7 @@ export function accountNodeReader(store: Store): NodeReader {
 
 /** Reads nodes of one account's storage trie. */
 export function storageNodeReader(store: Store, addressHash: Uint8Array): NodeReader {
-  return { readNode: (path) => store.get('storageNodes', storageNodeKey(addressHash, path, path.length)) }
+  return {
+    readNode: (path) => store.get('storageNodes', storageNodeKey(addressHash, path, path.length)),
+  }
 }

@@ -11,12 +11,17 @@
  * Not here: values for execution to read (`state/`), and when to write (`engine/`).
  */
 import { NodeArena } from '../arena/index.ts'
-import { EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
+import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
 import type { AccountChange, StateDelta } from '../state/index.ts'
 import { type HashKey, hashKey } from '../state/index.ts'
 import type { Store } from '../store/index.ts'
 import { type NodeSet, Trie, type TrieChange } from '../trie/index.ts'
-import { decodeAccountLeaf, encodeAccountLeaf, encodeSlotLeaf } from './accountLeaf.ts'
+import {
+  type AccountLeaf,
+  decodeAccountLeaf,
+  encodeAccountLeaf,
+  encodeSlotLeaf,
+} from './accountLeaf.ts'
 import { accountNodeReader, storageNodeReader } from './nodeReaders.ts'
 
 /** Nodes of one account's storage trie to be written. */
@@ -24,7 +29,7 @@ export type StorageNodeSet = {
   readonly addressHash: Uint8Array
   /** All older nodes of this account go first. */
   readonly isCleared: boolean
-  readonly nodes: NodeSet | undefined
+  readonly nodes: NodeSet
 }
 
 /** Everything that the summary changed since the last `collect`. */
@@ -41,7 +46,7 @@ type StorageTrie = {
   isDirty: boolean
 }
 
-/** Loaded nodes are let go down to this once a collect finds more, in bytes of the node arena. */
+/** Bytes of nodes that the account trie keeps in memory over a collect. */
 const NODE_BYTES_KEPT = 256 * 1024 * 1024
 /** Storage tries kept open between collects. */
 const STORAGE_TRIE_COUNT_KEPT = 1024
@@ -100,16 +105,36 @@ export class StateSummary {
     return this.accounts.prove([addressHash])
   }
 
-  /** Storage root and the nodes to each slot, as `eth_getProof`'s storageProof. */
+  /** What the trie holds for an account. @throws VarveError SUMMARY_LEAF_INVALID */
+  accountLeaf(addressHash: Uint8Array): AccountLeaf | undefined {
+    const leaf = this.accounts.get(addressHash)
+    if (leaf === undefined) return undefined
+    try {
+      return decodeAccountLeaf(leaf)
+    } catch (cause) {
+      throw new VarveError(
+        'SUMMARY_LEAF_INVALID',
+        `account ${toHex(addressHash)}: its leaf in the trie does not decode`,
+        { addressHash: toHex(addressHash) },
+        { cause },
+      )
+    }
+  }
+
+  /** The leaf of each slot, and the nodes from the storage root to it, as `eth_getProof`'s storageProof. */
   proveStorage(
     addressHash: Uint8Array,
     slotHashes: readonly Uint8Array[],
-  ): { readonly storageRoot: Uint8Array; readonly proofs: Uint8Array[][] } {
-    const trie = this.openStorage(addressHash).trie
-    return {
-      storageRoot: trie.root(),
-      proofs: slotHashes.map((slotHash) => trie.prove([slotHash])),
-    }
+  ): { readonly value: Uint8Array | undefined; readonly proof: Uint8Array[] }[] {
+    if (slotHashes.length === 0) return []
+    const open = this.storages.get(hashKey(addressHash))?.trie
+    const trie = open ?? this.newStorageTrie(addressHash, this.storedStorageRoot(addressHash))
+    const proofs = slotHashes.map((slotHash) => ({
+      value: trie.get(slotHash),
+      proof: trie.prove([slotHash]),
+    }))
+    if (open === undefined) trie.dispose()
+    return proofs
   }
 
   /** Bytes of node memory in use. */
@@ -171,22 +196,12 @@ export class StateSummary {
 
   /** Storage root that the account's leaf names; the empty root where there is no account. */
   private storedStorageRoot(addressHash: Uint8Array): Uint8Array {
-    const leaf = this.accounts.get(addressHash)
-    if (leaf === undefined) return EMPTY_TRIE_ROOT
-    try {
-      return decodeAccountLeaf(leaf).storageRoot
-    } catch (cause) {
-      throw new VarveError(
-        'SUMMARY_LEAF_INVALID',
-        `account ${toHex(addressHash)}: its leaf in the trie does not decode`,
-        { addressHash: toHex(addressHash) },
-        { cause },
-      )
-    }
+    return this.accountLeaf(addressHash)?.storageRoot ?? EMPTY_TRIE_ROOT
   }
 
   /** Keeps memory bounded. Called right after a collect, when every node can be read back. */
   private shrink(): void {
+    this.accounts.shrink(NODE_BYTES_KEPT)
     if (this.storages.size > STORAGE_TRIE_COUNT_KEPT) {
       for (const { trie } of this.storages.values()) trie.dispose()
       this.storages.clear()
@@ -195,7 +210,7 @@ export class StateSummary {
 }
 
 function isEmptyRoot(root: Uint8Array): boolean {
-  return root === EMPTY_TRIE_ROOT || toHex(root) === toHex(EMPTY_TRIE_ROOT)
+  return bytesEqual(root, EMPTY_TRIE_ROOT)
 }
 
 /** Error codes of this module. */

@@ -1,1 +1,1 @@
-export {}
+export { type BlockOutcome, type ExecutorErrorCode, executeBlock } from './executor.ts'

@@ -24,7 +24,10 @@ export type AccountChange = {
   readonly addressHash: Uint8Array
   readonly before: Account | undefined
   readonly after: Account | undefined
-  /** True where all slots of the state before are gone; `slots` then lists only what was set afterwards. */
+  /**
+   * True where all slots of the state before are gone; `slots` then lists only what was set afterwards. An account
+   * that is gone (`after` is `undefined`) has lost its slots either way.
+   */
   readonly storageCleared: boolean
   readonly slots: readonly SlotChange[]
 }

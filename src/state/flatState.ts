@@ -97,7 +97,11 @@ export function encodeFlatSlot(value: Uint8Array): Uint8Array {
 /** The 32 bytes of a slot's row; `slotHash` is for the message. @throws VarveError STATE_ROW_INVALID */
 export function decodeFlatSlot(row: Uint8Array, slotHash: Uint8Array): Uint8Array {
   if (row.length === 0 || row.length > HASH_BYTES || row[0] === 0)
-    throw rowFault('slot', slotHash, `expected 1 to 32 bytes without leading zero, got ${toHex(row)}`)
+    throw rowFault(
+      'slot',
+      slotHash,
+      `expected 1 to 32 bytes without leading zero, got ${toHex(row)}`,
+    )
   const value = new Uint8Array(HASH_BYTES)
   value.set(row, HASH_BYTES - row.length)
   return value

@@ -61,9 +61,13 @@ export class PendingState implements StateView {
     if (bytesEqual(codeHash, EMPTY_CODE_HASH)) return EMPTY_BYTES
     const code = this.codes.get(hashKey(codeHash)) ?? this.flat.code(codeHash)
     if (code === undefined)
-      throw new VarveError('STATE_CODE_MISSING', `no code with hash ${toHex(codeHash)} in the store`, {
-        codeHash: toHex(codeHash),
-      })
+      throw new VarveError(
+        'STATE_CODE_MISSING',
+        `no code with hash ${toHex(codeHash)} in the store`,
+        {
+          codeHash: toHex(codeHash),
+        },
+      )
     return code
   }
 
@@ -114,7 +118,7 @@ export class PendingState implements StateView {
       this.readAccounts.delete(key)
     }
     pending.account = change.after
-    if (change.storageCleared) {
+    if (change.storageCleared || change.after === undefined) {
       pending.isStorageCleared = true
       pending.slots.clear()
     }

@@ -1,0 +1,43 @@
+/** Reading what a person typed: addresses, slots, numbers. */
+import { InvalidArgumentError } from 'commander'
+import { ADDRESS_BYTES, fromBareHex, HASH_BYTES } from '../base/index.ts'
+
+/** 20 bytes; `0x` may be missing, the case does not matter. */
+export function parseAddress(text: string): Uint8Array {
+  const digits = text.replace(/^0x/i, '')
+  if (!/^[0-9a-f]{40}$/i.test(digits))
+    throw new InvalidArgumentError(
+      `"${text}" is no address: expected 0x and ${2 * ADDRESS_BYTES} hex digits.`,
+    )
+  return fromBareHex(digits)
+}
+
+/** A storage slot of 1 to 64 hex digits, padded on the left; `0x` may be missing. */
+export function parseSlot(text: string): Uint8Array {
+  const digits = text.replace(/^0x/i, '')
+  if (!/^[0-9a-f]{1,64}$/i.test(digits))
+    throw new InvalidArgumentError(
+      `"${text}" is no slot: expected 0x and 1 to ${2 * HASH_BYTES} hex digits.`,
+    )
+  return fromBareHex(digits.padStart(2 * HASH_BYTES, '0'))
+}
+
+/** A block number. */
+export function parseCount(text: string): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
+    throw new InvalidArgumentError(`"${text}" is no number from 0 up.`)
+  return value
+}
+
+/** A count of at least one. */
+export function parsePositive(text: string): number {
+  const value = parseCount(text)
+  if (value === 0) throw new InvalidArgumentError('expected at least 1.')
+  return value
+}
+
+/** `latest` or a block number. */
+export function parseBlock(text: string): 'latest' | number {
+  return text === 'latest' ? text : parseCount(text)
+}

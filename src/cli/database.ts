@@ -1,0 +1,48 @@
+/** Opening a database folder for a command, and closing it whatever happens. */
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
+import { META, openLmdbStore, type Store } from '../store/index.ts'
+
+/** Whether a folder holds a database with a chain. @throws VarveError STORE_* where it holds something else */
+export function databaseHasChain(folder: string): boolean {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return false
+  return withStore(folder, (store) => store.get('meta', META.schemaVersion) !== undefined)
+}
+
+/** Runs `work` on the store in `folder`, which must exist. Reads only. @throws VarveError STORE_* */
+export function withStore<Result>(folder: string, work: (store: Store) => Result): Result {
+  const store = openLmdbStore(folder, { readOnly: true })
+  try {
+    return work(store)
+  } finally {
+    store.close()
+  }
+}
+
+/** Runs `work` on the chain in `folder`, which must exist. Reads only. @throws VarveError STORE_*, ENGINE_* */
+export function withEngine<Result>(folder: string, work: (engine: Engine) => Result): Result {
+  return withStore(folder, (store) => work(openEngine({ store })))
+}
+
+/**
+ * Runs `work` on a chain that may be written to, making the folder where there is none. Where the work fails before
+ * anything was written, a folder that was made for it is taken away again.
+ */
+export async function withWritableEngine<Result>(
+  folder: string,
+  options: Omit<EngineOptions, 'store'>,
+  work: (engine: Engine) => Promise<Result>,
+): Promise<Result> {
+  const existed = existsSync(folder)
+  const store = openLmdbStore(folder, { sync: 'always' })
+  let isEmpty = true
+  try {
+    const result = await work(openEngine({ store, ...options }))
+    isEmpty = false
+    return result
+  } finally {
+    isEmpty &&= store.tableStats().every(({ entryCount }) => entryCount === 0)
+    store.close()
+    if (!existed && isEmpty) rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,143 @@
+/** `varve import`: blocks of files into a database, verified. */
+import type { Command } from 'commander'
+import { toHex } from '../base/index.ts'
+import { type Engine, type ImportProgress, importChain, openBlockSource } from '../engine/index.ts'
+import { parseCount, parsePositive } from './arguments.ts'
+import { databaseHasChain, withWritableEngine } from './database.ts'
+import { EXIT_FAILED, toJson } from './exit.ts'
+import { loadGenesis } from './genesis.ts'
+import { Progress } from './progress.ts'
+
+type ImportFlags = {
+  readonly db: string
+  readonly genesis?: string
+  readonly to?: number
+  readonly batch?: number
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+export function addImportCommand(program: Command): void {
+  program
+    .command('import')
+    .description(
+      'verify and import blocks: era1 files, or files of RLP blocks as geth exports them',
+    )
+    .argument('<file...>', 'files in the order of their blocks')
+    .requiredOption('--db <dir>', 'database folder; made where there is none')
+    .option(
+      '--genesis <name|file>',
+      'mainnet, sepolia, holesky, hoodi, or a genesis.json (default: that of the database, else mainnet)',
+    )
+    .option('--to <number>', 'last block to import', parseCount)
+    .option('--batch <blocks>', 'blocks in one write to the database', parsePositive)
+    .option('--json', 'print one JSON object')
+    .option('--quiet', 'no progress')
+    .addHelpText(
+      'after',
+      '\nExample:\n  varve import mainnet-00000-5ec1ffb8.era1 --db ./mainnet --genesis mainnet\n',
+    )
+    .action((files: string[], flags: ImportFlags) => runImport(files, flags))
+}
+
+/** What an import reports; the shape of `--json`. */
+export type ImportReport = {
+  readonly blocks: number
+  readonly head: { readonly number: number; readonly hash: string; readonly stateRoot: string }
+  readonly seconds: number
+  readonly blocksPerSecond: number
+  readonly phases: Engine['phases']
+  /** True where a signal ended the import early. */
+  readonly stopped: boolean
+}
+
+/** Runs the command. Ctrl-C stops after the block at hand and keeps what was imported. */
+export async function runImport(files: readonly string[], flags: ImportFlags): Promise<void> {
+  const report = await importFiles(files, flags)
+  if (flags.json === true) console.log(toJson(report))
+  else console.log(describe(report))
+  if (report.stopped) process.exitCode = EXIT_FAILED
+}
+
+/** Imports files one after the other. */
+export async function importFiles(
+  files: readonly string[],
+  flags: ImportFlags,
+): Promise<ImportReport> {
+  const stop = new AbortController()
+  const onSignal = () => stop.abort()
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
+  const isFresh = !databaseHasChain(flags.db)
+  const genesisName = flags.genesis ?? (isFresh ? 'mainnet' : undefined)
+  const genesis = genesisName === undefined ? {} : { genesis: await loadGenesis(genesisName) }
+  const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
+  try {
+    return await withWritableEngine(flags.db, { ...genesis, ...batch }, async (engine) => {
+      const start = performance.now()
+      let blocks = 0
+      let stopped = false
+      for (const file of files) {
+        if (stopped) break
+        const result = await importFile(engine, file, flags, stop.signal)
+        blocks += result.blockCount
+        stopped = result.isStopped
+      }
+      const seconds = (performance.now() - start) / 1000
+      return reportOf(engine, blocks, seconds, stopped)
+    })
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+  }
+}
+
+async function importFile(engine: Engine, file: string, flags: ImportFlags, signal: AbortSignal) {
+  const source = openBlockSource(file)
+  const isShown = flags.json !== true && flags.quiet !== true
+  const bars = {
+    check: new Progress('checking ', 'blocks', isShown),
+    import: new Progress('importing', 'blocks', isShown),
+  }
+  const onProgress = ({ stage, done, total }: ImportProgress) => {
+    if (stage === 'import') bars.check.stop()
+    bars[stage].update(done, total)
+  }
+  try {
+    return await importChain(engine, source, {
+      signal,
+      onProgress,
+      ...(flags.to === undefined ? {} : { to: flags.to }),
+    })
+  } finally {
+    bars.check.stop()
+    bars.import.stop()
+    source.close()
+  }
+}
+
+function reportOf(engine: Engine, blocks: number, seconds: number, stopped: boolean): ImportReport {
+  const { number, hash, stateRoot } = engine.head.header
+  return {
+    blocks,
+    head: { number, hash: toHex(hash), stateRoot: toHex(stateRoot) },
+    seconds,
+    blocksPerSecond: blocks === 0 ? 0 : blocks / seconds,
+    phases: engine.phases,
+    stopped,
+  }
+}
+
+function describe({
+  blocks,
+  head,
+  seconds,
+  blocksPerSecond,
+  phases,
+  stopped,
+}: ImportReport): string {
+  const at = `head: block ${head.number}\nhash: ${head.hash}\nroot: ${head.stateRoot}`
+  if (blocks === 0) return `nothing to do: the database holds these blocks already\n${at}`
+  const rate = Math.round(blocksPerSecond).toLocaleString('en')
+  const shares = Object.entries(phases).map(([phase, value]) => `${phase} ${value.toFixed(2)} s`)
+  const verb = stopped ? 'stopped: imported' : 'imported'
+  return `${verb} ${blocks} blocks in ${seconds.toFixed(2)} s (${rate} blocks/s; ${shares.join(', ')})\n${at}`
+}

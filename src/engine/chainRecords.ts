@@ -1,0 +1,232 @@
+/**
+ * Blocks and the head record as rows of the store: what is written for a block, and how it is read back.
+ *
+ *     headers    number ‖ hash   header RLP ‖ RLP(total difficulty)
+ *     bodies     number ‖ hash   body RLP
+ *     receipts   number ‖ hash   receipts RLP, only where the block has transactions
+ *     canonical  number          hash
+ *     numbers    hash            number
+ *     meta       schemaVersion, genesisHash, chain, head
+ *
+ * The head record names the newest block whose state is stored. It is written in the same batch as that state.
+ */
+import {
+  bytesConcat,
+  bytesEqual,
+  HASH_BYTES,
+  isVarveError,
+  readUint32BE,
+  readUint64BE,
+  toHex,
+  VarveError,
+  writeUint32BE,
+  writeUint64BE,
+} from '../base/index.ts'
+import type { ChainSpec } from '../chain/index.ts'
+import {
+  type Body,
+  decodeBody,
+  encodeBody,
+  encodeHeader,
+  encodeReceipts,
+  encodeRlp,
+  type Header,
+  type Receipt,
+  RlpReader,
+  readHeader,
+} from '../codec/index.ts'
+import {
+  BLOCK_NUMBER_BYTES,
+  blockKey,
+  META,
+  numberKey,
+  SCHEMA_VERSION,
+  type Store,
+  type WriteBatch,
+} from '../store/index.ts'
+import { decodeSpecRecord, encodeSpecRecord } from './specRecord.ts'
+
+/** A header as stored: with the difficulty of the whole chain up to it (Yellow Paper, section 4.3; 0 more since Paris). */
+export type StoredHeader = { readonly header: Header; readonly totalDifficulty: bigint }
+
+/** The newest block whose state is in the store. */
+export type HeadRecord = {
+  readonly number: number
+  readonly hash: Uint8Array
+  readonly stateRoot: Uint8Array
+}
+
+/** What makes a store the store of one chain. */
+export type ChainIdentity = { readonly genesisHash: Uint8Array; readonly spec: ChainSpec }
+
+const HEAD_BYTES = BLOCK_NUMBER_BYTES + 2 * HASH_BYTES
+
+/** A block that is to become part of the canonical chain. */
+export type BlockRecord = StoredHeader & {
+  readonly body: Body
+  readonly receipts: readonly Receipt[]
+}
+
+/** Adds a canonical block's rows to a batch. */
+export function putBlock(batch: WriteBatch, block: BlockRecord): void {
+  const { header, totalDifficulty, receipts } = block
+  const key = blockKey(header.number, header.hash)
+  const number = numberKey(header.number)
+  batch.put('headers', key, bytesConcat(encodeHeader(header), encodeRlp(totalDifficulty)))
+  batch.put('bodies', key, encodeBody(block.body))
+  if (receipts.length > 0) batch.put('receipts', key, encodeReceipts(receipts))
+  batch.put('canonical', number, header.hash)
+  batch.put('numbers', header.hash, number)
+}
+
+/** Adds the head record, and at the first write of a store what makes it this chain's. */
+export function putHead(batch: WriteBatch, head: HeadRecord): void {
+  const record = new Uint8Array(HEAD_BYTES)
+  writeUint64BE(record, 0, head.number)
+  record.set(head.hash, BLOCK_NUMBER_BYTES)
+  record.set(head.stateRoot, BLOCK_NUMBER_BYTES + HASH_BYTES)
+  batch.put('meta', META.head, record)
+}
+
+/** Adds the records that only the first write of a store makes. */
+export function putIdentity(batch: WriteBatch, identity: ChainIdentity): void {
+  const version = new Uint8Array(4)
+  writeUint32BE(version, 0, SCHEMA_VERSION)
+  batch.put('meta', META.schemaVersion, version)
+  batch.put('meta', META.genesisHash, identity.genesisHash)
+  batch.put('meta', META.chain, encodeSpecRecord(identity.spec))
+}
+
+/**
+ * Reads which chain the store belongs to, or `undefined` where nothing was ever written.
+ * @throws VarveError ENGINE_RECORD_INVALID, ENGINE_SCHEMA_UNKNOWN
+ */
+export function readIdentity(store: Store): ChainIdentity | undefined {
+  const version = store.get('meta', META.schemaVersion)
+  if (version === undefined) {
+    for (const _ of store.range('meta', { limit: 1 }))
+      throw recordFault('schemaVersion', 'is missing')
+    return undefined
+  }
+  if (version.length !== 4 || readUint32BE(version, 0) !== SCHEMA_VERSION)
+    throw new VarveError(
+      'ENGINE_SCHEMA_UNKNOWN',
+      `database layout: expected version ${SCHEMA_VERSION}, got ${toHex(version)}`,
+      { expected: SCHEMA_VERSION, found: toHex(version) },
+    )
+  const genesisHash = store.get('meta', META.genesisHash)
+  if (genesisHash?.length !== HASH_BYTES) throw recordFault('genesisHash', 'is not a hash')
+  const chain = store.get('meta', META.chain)
+  if (chain === undefined) throw recordFault('chain', 'is missing')
+  return { genesisHash, spec: decodeSpecRecord(chain) }
+}
+
+/** Reads the head record. @throws VarveError ENGINE_RECORD_INVALID */
+export function readHead(store: Store): HeadRecord {
+  const record = store.get('meta', META.head)
+  if (record?.length !== HEAD_BYTES) throw recordFault('head', `does not have ${HEAD_BYTES} bytes`)
+  return {
+    number: readUint64BE(record, 0),
+    hash: record.slice(BLOCK_NUMBER_BYTES, BLOCK_NUMBER_BYTES + HASH_BYTES),
+    stateRoot: record.slice(BLOCK_NUMBER_BYTES + HASH_BYTES),
+  }
+}
+
+/** Reads a header. @throws VarveError ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
+export function readStoredHeader(store: Store, number: number, hash: Uint8Array): StoredHeader {
+  const row = store.get('headers', blockKey(number, hash))
+  if (row === undefined) throw blockMissing('header', number, hash)
+  return decodeStoredHeader(row, number, hash)
+}
+
+/** Decodes a row of `headers` and checks that it is the block its key names. @throws VarveError ENGINE_BLOCK_INVALID */
+export function decodeStoredHeader(
+  row: Uint8Array,
+  number: number,
+  hash: Uint8Array,
+): StoredHeader {
+  try {
+    const reader = new RlpReader(row)
+    const header = readHeader(reader)
+    const totalDifficulty = reader.readBigint(HASH_BYTES, 'total difficulty')
+    reader.finish('stored header')
+    if (header.number !== number || !bytesEqual(header.hash, hash))
+      throw blockInvalid(
+        'header',
+        number,
+        `its bytes hash to ${toHex(header.hash)}, its key says ${toHex(hash)}`,
+      )
+    return { header, totalDifficulty }
+  } catch (cause) {
+    if (isVarveError(cause, 'ENGINE_BLOCK_INVALID') || !isVarveError(cause)) throw cause
+    throw blockInvalid('header', number, cause.message)
+  }
+}
+
+/** Reads a body. @throws VarveError ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
+export function readStoredBody(store: Store, number: number, hash: Uint8Array): Body {
+  const row = store.get('bodies', blockKey(number, hash))
+  if (row === undefined) throw blockMissing('body', number, hash)
+  return decodeStoredBody(row, number)
+}
+
+/** Decodes a row of `bodies`. @throws VarveError ENGINE_BLOCK_INVALID */
+export function decodeStoredBody(row: Uint8Array, number: number): Body {
+  try {
+    return decodeBody(row)
+  } catch (cause) {
+    if (!isVarveError(cause)) throw cause
+    throw blockInvalid('body', number, cause.message)
+  }
+}
+
+/** Hash of the canonical block at a height, or `undefined` above the head. */
+export function readCanonicalHash(store: Store, number: number): Uint8Array | undefined {
+  return store.get('canonical', numberKey(number))
+}
+
+/** Height of a block by its hash, or `undefined` where the hash is not known. */
+export function readNumber(store: Store, hash: Uint8Array): number | undefined {
+  const row = store.get('numbers', hash)
+  return row === undefined ? undefined : readUint64BE(row, 0)
+}
+
+function recordFault(record: string, problem: string): VarveError<ChainRecordErrorCode> {
+  return new VarveError('ENGINE_RECORD_INVALID', `the record "${record}" ${problem}`, { record })
+}
+
+function blockMissing(
+  part: string,
+  number: number,
+  hash: Uint8Array,
+): VarveError<ChainRecordErrorCode> {
+  return new VarveError(
+    'ENGINE_BLOCK_MISSING',
+    `block ${number}: no ${part} for ${toHex(hash)} in the store`,
+    {
+      number,
+      hash: toHex(hash),
+    },
+  )
+}
+
+function blockInvalid(
+  part: string,
+  number: number,
+  problem: string,
+): VarveError<ChainRecordErrorCode> {
+  return new VarveError('ENGINE_BLOCK_INVALID', `block ${number}: the stored ${part}: ${problem}`, {
+    number,
+  })
+}
+
+/** Error codes of this module. */
+export type ChainRecordErrorCode =
+  /** A record of the table `meta` is missing or does not decode. */
+  | 'ENGINE_RECORD_INVALID'
+  /** The database was written by another version of the layout. */
+  | 'ENGINE_SCHEMA_UNKNOWN'
+  /** A block that an index names is not there. */
+  | 'ENGINE_BLOCK_MISSING'
+  /** A stored block does not decode or is not the one its key names. */
+  | 'ENGINE_BLOCK_INVALID'

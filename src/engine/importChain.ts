@@ -1,0 +1,142 @@
+/**
+ * Imports a file into an engine: checks it whole, ties it to the chain, and hands its blocks over one by one. Stops
+ * cleanly when asked to; a later call goes on where the store stands.
+ */
+import { bytesEqual, toHex, VarveError } from '../base/index.ts'
+import type { BlockSource } from './blockSource.ts'
+import type { Engine } from './engine.ts'
+
+/** Milliseconds of work between two looks at the event loop, so that signals and timers are served. */
+const SLICE_MS = 40
+
+export type ImportOptions = {
+  /** Last block to import; without it the file's last. */
+  readonly to?: number
+  /** Told about every block; keep it cheap. */
+  readonly onProgress?: (progress: ImportProgress) => void
+  /** Stops after the block at hand; what was accepted is written. */
+  readonly signal?: AbortSignal
+}
+
+/** Where an import is. `done` of `total` blocks of this stage. */
+export type ImportProgress = {
+  readonly stage: 'check' | 'import'
+  readonly done: number
+  readonly total: number
+  /** Number of the block just done. */
+  readonly number: number
+}
+
+export type ImportResult = {
+  /** Blocks that this call imported. */
+  readonly blockCount: number
+  /** Whether the signal ended it early. */
+  readonly isStopped: boolean
+}
+
+/**
+ * Imports what the engine does not have yet of a file. Everything accepted is in the store when it returns.
+ * @throws VarveError IMPORT_* where file and chain do not meet, and whatever the source or a block's rules throw:
+ *   blocks before the refused one are then in the store
+ */
+export async function importChain(
+  engine: Engine,
+  source: BlockSource,
+  options: ImportOptions = {},
+): Promise<ImportResult> {
+  const last = Math.min(source.lastNumber, options.to ?? source.lastNumber)
+  checkOverlap(engine, source)
+  const from = engine.head.header.number + 1
+  if (from > last) {
+    engine.flush()
+    return { blockCount: 0, isStopped: false }
+  }
+  const pacer = new Pacer(options.signal)
+  await checkSource(source, pacer, options)
+  if (pacer.isStopped) return { blockCount: 0, isStopped: true }
+  const total = last - from + 1
+  let blockCount = 0
+  try {
+    for (const block of source.blocks(from)) {
+      if (block.header.number > last || pacer.isStopped) break
+      engine.import(block)
+      blockCount++
+      const { number } = block.header
+      options.onProgress?.({ stage: 'import', done: blockCount, total, number })
+      if (pacer.isDue) await pacer.rest()
+    }
+  } finally {
+    if (engine.isUsable) engine.flush()
+  }
+  return { blockCount, isStopped: pacer.isStopped }
+}
+
+/** Runs the source's check to its end, or until the signal. */
+async function checkSource(
+  source: BlockSource,
+  pacer: Pacer,
+  options: ImportOptions,
+): Promise<void> {
+  const total = source.lastNumber - source.firstNumber + 1
+  let done = 0
+  for (const number of source.check()) {
+    done++
+    options.onProgress?.({ stage: 'check', done, total, number })
+    if (pacer.isDue) await pacer.rest()
+    if (pacer.isStopped) return
+  }
+}
+
+/** The file must hold the engine's head, or start right behind it, and be of the same chain. */
+function checkOverlap(engine: Engine, source: BlockSource): void {
+  const { header } = engine.head
+  const { path, firstNumber, lastNumber } = source
+  if (firstNumber > header.number + 1)
+    throw new VarveError(
+      'IMPORT_GAP',
+      `${path}: expected blocks from ${header.number + 1} on, as the head is at ${header.number}; got the first ${firstNumber}`,
+      { path, expected: header.number + 1, found: firstNumber },
+    )
+  // The newest block that both know: the head, or the file's last one where the database is ahead of it.
+  const number = Math.min(header.number, lastNumber)
+  const [file, chain] =
+    firstNumber > header.number
+      ? [source.headerAt(firstNumber).parentHash, header.hash]
+      : [source.headerAt(number).hash, engine.canonicalHash(number)]
+  if (chain !== undefined && bytesEqual(file, chain)) return
+  throw new VarveError(
+    'IMPORT_CHAIN_MISMATCH',
+    `${path}: block ${number}: expected hash ${chain === undefined ? 'none' : toHex(chain)}, as in the database, got ${toHex(file)}`,
+    { path, number, expected: chain === undefined ? undefined : toHex(chain), found: toHex(file) },
+  )
+}
+
+/** Gives the event loop a turn now and then during synchronous work. */
+class Pacer {
+  private readonly signal: AbortSignal | undefined
+  private sliceStart = performance.now()
+
+  constructor(signal: AbortSignal | undefined) {
+    this.signal = signal
+  }
+
+  get isStopped(): boolean {
+    return this.signal?.aborted === true
+  }
+
+  get isDue(): boolean {
+    return performance.now() - this.sliceStart >= SLICE_MS
+  }
+
+  async rest(): Promise<void> {
+    await new Promise<void>((resume) => setImmediate(resume))
+    this.sliceStart = performance.now()
+  }
+}
+
+/** Error codes of this module. */
+export type ImportErrorCode =
+  /** The file starts behind the block after the head. */
+  | 'IMPORT_GAP'
+  /** The file and the database hold different blocks at the same height. */
+  | 'IMPORT_CHAIN_MISMATCH'

@@ -1,0 +1,24 @@
+export { NodeArena } from '../arena/index.ts'
+export { isVarveError, VarveError } from '../base/index.ts'
+export {
+  type AccountProof,
+  type SlotProof,
+  type VerifiedAccount,
+  verifyAccountProof,
+} from '../commit/index.ts'
+export type { BlockCheckErrorCode } from './blockCheck.ts'
+export { type BlockSource, openBlockSource } from './blockSource.ts'
+export type { ChainRecordErrorCode, HeadRecord, StoredHeader } from './chainRecords.ts'
+export { Engine, type EngineErrorCode, type EngineOptions, openEngine } from './engine.ts'
+export { networkOfAccounts } from './genesisState.ts'
+export {
+  type ImportErrorCode,
+  type ImportOptions,
+  type ImportProgress,
+  type ImportResult,
+  importChain,
+} from './importChain.ts'
+export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
+export { type Difference, describeDifference } from './verify/difference.ts'
+export { type VerifyProgress, verifyStore } from './verify/verifyStore.ts'
+export { EngineView, type ViewErrorCode } from './view.ts'

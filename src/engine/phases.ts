@@ -1,0 +1,38 @@
+/**
+ * Where the time of an import goes. Each phase is measured where it runs, so the sum is the import's time less what
+ * the caller does between blocks.
+ */
+
+/** The stages of a block, in their order, and the write of a batch. */
+export const PHASES = ['decode', 'validate', 'execute', 'root', 'write'] as const
+export type Phase = (typeof PHASES)[number]
+
+/** Seconds spent in each phase. */
+export type PhaseSeconds = Readonly<Record<Phase, number>>
+
+/** A stopwatch over the phases. One per engine, or one of one's own for a part. */
+export class PhaseClock {
+  private readonly milliseconds = new Float64Array(PHASES.length)
+
+  /** Runs `work` and books its time. Cost: two clock reads, about 0.1 us. */
+  measure<Result>(phase: Phase, work: () => Result): Result {
+    const start = performance.now()
+    try {
+      return work()
+    } finally {
+      this.book(phase, performance.now() - start)
+    }
+  }
+
+  /** Books time that was measured elsewhere. */
+  book(phase: Phase, milliseconds: number): void {
+    const index = PHASES.indexOf(phase)
+    this.milliseconds[index] = this.milliseconds[index]! + milliseconds
+  }
+
+  /** Sums so far. */
+  seconds(): PhaseSeconds {
+    const entries = PHASES.map((phase, index) => [phase, this.milliseconds[index]! / 1000] as const)
+    return Object.fromEntries(entries) as PhaseSeconds
+  }
+}

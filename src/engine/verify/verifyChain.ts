@@ -1,0 +1,212 @@
+/**
+ * Checks the rows of blocks: from genesis to the head, every header, body, receipt list and index row, and that there
+ * are no others. Each byte is covered: headers by their hash, bodies and receipts by the header's roots, the rest by
+ * recomputing it.
+ */
+import { bytesEqual, isVarveError, toHex } from '../../base/index.ts'
+import {
+  type ChainSpec,
+  isMergedAfter,
+  rulesAt,
+  totalDifficulty,
+  validateBody,
+  validateReceipts,
+} from '../../chain/index.ts'
+import { decodeReceipts, type Header } from '../../codec/index.ts'
+import { blockKey, META, numberKey, type Store, type Table } from '../../store/index.ts'
+import {
+  decodeStoredBody,
+  decodeStoredHeader,
+  type HeadRecord,
+  readCanonicalHash,
+  readHead,
+  readIdentity,
+  type StoredHeader,
+} from '../chainRecords.ts'
+import { type Difference, difference } from './difference.ts'
+
+/** What the check of the meta records found out, for the checks that follow. */
+export type ChainFacts = {
+  readonly head: HeadRecord
+  readonly spec: ChainSpec
+  readonly genesisHash: Uint8Array
+}
+
+/** Checks the table `meta`. Returns its content, or `undefined` for an empty database. */
+export function* verifyMeta(store: Store): Generator<Difference, ChainFacts | undefined> {
+  const known = Object.values(META)
+  for (const { key, value } of store.range('meta'))
+    if (!known.some((name) => bytesEqual(name, key)))
+      yield difference('meta', key, 'a record', 'no record of this name', value)
+  try {
+    const identity = readIdentity(store)
+    if (identity === undefined) return undefined
+    return { head: readHead(store), ...identity }
+  } catch (error) {
+    if (!isVarveError(error)) throw error
+    yield difference('meta', META.head, 'the records', 'records that decode', error.message)
+    return undefined
+  }
+}
+
+/** Checks all blocks. @param onBlock told after each one, for progress */
+export function* verifyChain(
+  store: Store,
+  facts: ChainFacts,
+  onBlock: (number: number) => void,
+): Generator<Difference> {
+  let parent: StoredHeader | undefined
+  let receiptRowCount = 0
+  for (let number = 0; number <= facts.head.number; number++) {
+    const checker = new BlockChecker(store, facts, number, parent)
+    const result = yield* checker.run()
+    // Without this block nothing after it can be told right from wrong.
+    if (result === undefined) return
+    parent = result
+    if (checker.hasReceipts) receiptRowCount++
+    onBlock(number)
+  }
+  const head = parent!.header
+  if (!bytesEqual(head.hash, facts.head.hash))
+    yield difference('meta', META.head, 'the head record: hash', head.hash, facts.head.hash)
+  if (!bytesEqual(head.stateRoot, facts.head.stateRoot))
+    yield difference(
+      'meta',
+      META.head,
+      'the head record: state root',
+      head.stateRoot,
+      facts.head.stateRoot,
+    )
+  yield* verifyRowCounts(store, facts.head.number + 1, receiptRowCount)
+}
+
+class BlockChecker {
+  hasReceipts = false
+  private readonly store: Store
+  private readonly facts: ChainFacts
+  private readonly number: number
+  private readonly parent: StoredHeader | undefined
+  private readonly subject: string
+
+  constructor(store: Store, facts: ChainFacts, number: number, parent: StoredHeader | undefined) {
+    this.store = store
+    this.facts = facts
+    this.number = number
+    this.parent = parent
+    this.subject = `block ${number}`
+  }
+
+  /** Yields the faults of one block and returns its header, or `undefined` where there is none to go on with. */
+  *run(): Generator<Difference, StoredHeader | undefined> {
+    const { store, number, subject } = this
+    const hash = readCanonicalHash(store, number)
+    if (hash === undefined) {
+      yield difference('canonical', numberKey(number), subject, 'the hash of the block', undefined)
+      return undefined
+    }
+    const key = blockKey(number, hash)
+    const row = store.get('headers', key)
+    if (row === undefined) {
+      yield difference('headers', key, subject, 'a header', undefined)
+      return undefined
+    }
+    let stored: StoredHeader
+    try {
+      stored = decodeStoredHeader(row, number, hash)
+    } catch (error) {
+      if (!isVarveError(error)) throw error
+      yield difference('headers', key, subject, `a header with hash ${toHex(hash)}`, error.message)
+      return undefined
+    }
+    yield* this.verifyLinks(key, stored)
+    yield* this.verifyBody(key, stored.header)
+    return stored
+  }
+
+  private *verifyLinks(
+    key: Uint8Array,
+    { header, totalDifficulty: total }: StoredHeader,
+  ): Generator<Difference> {
+    const { store, number, subject, parent, facts } = this
+    const parentHash = parent?.header.hash
+    if (parentHash === undefined && !bytesEqual(header.hash, facts.genesisHash))
+      yield difference(
+        'meta',
+        META.genesisHash,
+        'the genesis record',
+        header.hash,
+        facts.genesisHash,
+      )
+    if (parentHash !== undefined && !bytesEqual(header.parentHash, parentHash))
+      yield difference(
+        'canonical',
+        numberKey(number),
+        `${subject}: parent`,
+        parentHash,
+        header.parentHash,
+      )
+    const expected = totalDifficulty(parent?.totalDifficulty ?? 0n, header.difficulty)
+    if (total !== expected)
+      yield difference('headers', key, `${subject}: total difficulty`, `${expected}`, `${total}`)
+    const numberRow = store.get('numbers', header.hash)
+    if (numberRow === undefined || !bytesEqual(numberRow, numberKey(number)))
+      yield difference('numbers', header.hash, subject, numberKey(number), numberRow)
+  }
+
+  private *verifyBody(key: Uint8Array, header: Header): Generator<Difference> {
+    const { store, number, subject, parent, facts } = this
+    const row = store.get('bodies', key)
+    if (row === undefined) {
+      yield difference('bodies', key, subject, 'a body', undefined)
+      return
+    }
+    try {
+      const body = decodeStoredBody(row, number)
+      const isMerged = isMergedAfter(facts.spec.schedule, parent?.totalDifficulty ?? 0n)
+      validateBody(header, body, rulesAt(facts.spec, number, header.timestamp, isMerged).fork)
+      this.hasReceipts = body.transactions.length > 0
+    } catch (error) {
+      if (!isVarveError(error)) throw error
+      yield difference('bodies', key, subject, 'the body of its header', error.message)
+      return
+    }
+    yield* this.verifyReceipts(key, header)
+  }
+
+  private *verifyReceipts(key: Uint8Array, header: Header): Generator<Difference> {
+    const { store, subject } = this
+    const row = store.get('receipts', key)
+    if ((row !== undefined) !== this.hasReceipts) {
+      const expected = this.hasReceipts ? 'receipts' : 'none, as the block has no transactions'
+      yield difference('receipts', key, subject, expected, row)
+      return
+    }
+    if (row === undefined) return
+    try {
+      validateReceipts(header, decodeReceipts(row))
+    } catch (error) {
+      if (!isVarveError(error)) throw error
+      yield difference('receipts', key, subject, 'the receipts of its header', error.message)
+    }
+  }
+}
+
+/** What is left over once every expected row was seen. */
+function* verifyRowCounts(
+  store: Store,
+  blockCount: number,
+  receiptRowCount: number,
+): Generator<Difference> {
+  const expected: Partial<Record<Table, number>> = {
+    headers: blockCount,
+    bodies: blockCount,
+    receipts: receiptRowCount,
+    canonical: blockCount,
+    numbers: blockCount,
+  }
+  for (const { table, entryCount } of store.tableStats()) {
+    const count = expected[table]
+    if (count === undefined || count === entryCount) continue
+    yield difference(table, new Uint8Array(0), 'number of rows', `${count}`, `${entryCount}`)
+  }
+}

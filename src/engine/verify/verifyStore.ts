@@ -1,0 +1,33 @@
+/**
+ * `db verify`: every row of a database against the rest of it. One changed byte in any row is found, and the first
+ * contradiction is named. Reads only.
+ *
+ *     meta ─▶ blocks from genesis to head ─▶ state below the head's root
+ */
+import type { Store } from '../../store/index.ts'
+import type { Difference } from './difference.ts'
+import { verifyChain, verifyMeta } from './verifyChain.ts'
+import { type StateProgress, verifyState } from './verifyState.ts'
+
+/** How far a check is. */
+export type VerifyProgress = StateProgress & { blockCount: number }
+
+/**
+ * Checks a database; yields what is wrong, in the order it is found. Whoever wants only the first fault stops there.
+ * Cost: one keccak for each node, header and code; memory independent of the database's size.
+ * @param progress counted up while the check runs
+ * @param onProgress called after each block and account
+ */
+export function* verifyStore(
+  store: Store,
+  progress: VerifyProgress = { blockCount: 0, accountCount: 0, slotCount: 0, nodeCount: 0 },
+  onProgress: () => void = () => {},
+): Generator<Difference> {
+  const facts = yield* verifyMeta(store)
+  if (facts === undefined) return
+  yield* verifyChain(store, facts, (number) => {
+    progress.blockCount = number + 1
+    onProgress()
+  })
+  yield* verifyState(store, facts.head.stateRoot, progress, onProgress)
+}
