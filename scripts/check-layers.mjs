@@ -54,6 +54,8 @@ for (const path of sourceFiles(sourceRoot)) {
     if (specifier.startsWith('.')) {
       const target = layerOf(resolve(dirname(path), specifier))
       if (target === layer || rule.layers.includes(target)) continue
+      // A data file beside src/, such as package.json.
+      if (target === '..' && specifier.endsWith('.json')) continue
       if (rules[target]?.testOnly && isTestFile(path)) continue
       faults.push(`${where}: '${layer}' may not import '${target}' (${specifier})`)
     } else {
