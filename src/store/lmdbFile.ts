@@ -39,16 +39,23 @@ export function dataFile(folder: string): string {
  * @throws VarveError STORE_UNWRITABLE
  */
 export function makeFolder(folder: string): void {
+  try {
+    makeWithParents(folder)
+  } catch (error) {
+    throw unwritable(folder, error)
+  }
+}
+
+function makeWithParents(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
   const parent = dirname(folder)
+  if (parent !== folder) makeWithParents(parent)
   try {
-    if (parent !== folder && statSync(parent, { throwIfNoEntry: false }) === undefined)
-      makeFolder(parent)
     mkdirSync(folder)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && statSync(folder).isDirectory()) return
-    if (error instanceof VarveError) throw error
-    throw unwritable(folder, error)
+    // Another process may have made it meanwhile.
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST' || !statSync(folder).isDirectory()) throw error
   }
 }
 
@@ -65,8 +72,8 @@ export function unwritable(folder: string, cause: unknown): VarveError<StoreErro
 /**
  * Throws unless the folder holds a database that LMDB may map, or, for writing, none at all.
  *
- * A file shorter than its header says is damaged, or ends in pages that are free. For writing it is filled up, so that
- * what is missing reads as an error; for reading it is refused.
+ * A file shorter than its header says was cut, or ended in pages that were free and never written. Cut within a page, or
+ * opened for reading, it is refused; for writing it is filled up with zeros, so that a missing page reads as an error.
  * @throws VarveError STORE_NOT_FOUND, STORE_CORRUPT, STORE_VERSION, STORE_UNWRITABLE
  */
 export function checkDataFile(folder: string, readOnly: boolean): void {
@@ -88,7 +95,7 @@ export function checkDataFile(folder: string, readOnly: boolean): void {
     }
     const { pageBytes, pageCount } = readHeader(file, folder, size)
     if (size >= pageBytes * pageCount) return
-    if (readOnly)
+    if (readOnly || size % pageBytes !== 0)
       throw corrupt(folder, `${pageCount} pages of ${pageBytes} bytes`, `a file of ${size} bytes`)
     ftruncateSync(file, pageBytes * pageCount)
   } finally {

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bytesCompare, isVarveError } from '../base/index.ts'
+import { Prng } from '../testing/index.ts'
+import { TABLE_INDEX, TABLES } from './tables.ts'
+import { BATCH_BYTES_MAX, WriteBatch } from './writeBatch.ts'
+
+const bytes = (...values: number[]) => Uint8Array.from(values)
+
+function listed(batch: WriteBatch): [string, number[], number[] | undefined][] {
+  return [...batch.operationsSorted()].map((operation) => {
+    const value = batch.valueAt(operation)
+    return [TABLES[batch.tableAt(operation)]!, [...batch.keyAt(operation)], value && [...value]]
+  })
+}
+
+test('operations come by table, then key; of one key the last', () => {
+  const batch = new WriteBatch()
+  batch.put('meta', bytes(1), bytes(1))
+  batch.put('accounts', bytes(2, 0), bytes(2))
+  batch.put('accounts', bytes(2), bytes(3))
+  batch.put('accounts', bytes(1, 2, 3, 4, 5, 7), bytes(4))
+  batch.put('accounts', bytes(1, 2, 3, 4, 5, 6), bytes(5))
+  batch.put('accounts', bytes(2), bytes(6))
+  batch.delete('accounts', bytes(2, 0))
+  batch.put('accountNodes', bytes(9), bytes())
+  assert.deepEqual(listed(batch), [
+    ['accountNodes', [9], []],
+    ['accounts', [1, 2, 3, 4, 5, 6], [5]],
+    ['accounts', [1, 2, 3, 4, 5, 7], [4]],
+    ['accounts', [2], [6]],
+    ['accounts', [2, 0], undefined],
+    ['meta', [1], [1]],
+  ])
+})
+
+test('a range removes earlier operations only, in its table only', () => {
+  const batch = new WriteBatch()
+  batch.put('accounts', bytes(1), bytes(1))
+  batch.put('accounts', bytes(3), bytes(1))
+  batch.put('accounts', bytes(5), bytes(1))
+  batch.put('codes', bytes(3), bytes(1))
+  batch.deleteRange('accounts', bytes(2), bytes(5))
+  batch.deleteRange('accounts', bytes(2), bytes(4))
+  batch.put('accounts', bytes(4), bytes(2))
+  assert.equal(batch.entryCount, 7)
+  assert.deepEqual(
+    listed(batch).map(([table, key]) => `${table} ${key}`),
+    ['accounts 1', 'accounts 4', 'accounts 5', 'codes 3'],
+  )
+})
+
+test('the sweep over many ranges agrees with trying each', () => {
+  const prng = new Prng(3)
+  for (let round = 0; round < 60; round++) {
+    const batch = new WriteBatch()
+    const expected = new Map<string, boolean>()
+    for (let step = 0; step < 300; step++) {
+      const table = TABLES[prng.below(2)]!
+      if (prng.oneIn(4)) {
+        const gte = bytes(prng.below(40))
+        const lt = prng.oneIn(6) ? undefined : bytes(prng.below(40))
+        batch.deleteRange(table, gte, lt)
+        for (const name of [...expected.keys()]) {
+          const [inTable, byte] = name.split(' ')
+          const key = bytes(Number(byte))
+          const isIn =
+            bytesCompare(key, gte) >= 0 && (lt === undefined || bytesCompare(key, lt) < 0)
+          if (inTable === table && isIn) expected.delete(name)
+        }
+      } else {
+        const byte = prng.below(40)
+        batch.put(table, bytes(byte), bytes(1))
+        expected.set(`${table} ${byte}`, true)
+      }
+    }
+    const found = listed(batch).map(([table, key]) => `${table} ${key[0]}`)
+    assert.deepEqual(found.sort(), [...expected.keys()].sort(), `round ${round}`)
+  }
+})
+
+test('memory of shared buffers is copied too', () => {
+  const batch = new WriteBatch()
+  const value = new Uint8Array(new SharedArrayBuffer(3)).fill(7)
+  batch.put('codes', bytes(1), value)
+  value.fill(0)
+  assert.deepEqual(listed(batch), [['codes', [1], [7, 7, 7]]])
+})
+
+test('grows, counts, clears, and lets go of a large slab', () => {
+  const batch = new WriteBatch()
+  const value = new Uint8Array(1 << 20)
+  for (let index = 0; index < 20; index++) batch.put('codes', bytes(index), value)
+  for (let index = 0; index < 2000; index++) batch.delete('meta', bytes(index >> 8, index))
+  assert.equal(batch.entryCount, 2020)
+  assert.equal(batch.byteCount, 20 * (1 + value.length) + 4000)
+  assert.equal(batch.operationsSorted().length, 2020)
+  batch.clear()
+  assert.equal(batch.byteCount, 0)
+  batch.put('meta', bytes(1), bytes(2))
+  assert.deepEqual(listed(batch), [['meta', [1], [2]]])
+  assert.ok(BATCH_BYTES_MAX < 2 ** 32, 'offsets fit 32 bits')
+})
+
+test('an unknown table is a bug, not a new table', () => {
+  const batch = new WriteBatch()
+  assert.throws(() => batch.put('nope' as never, bytes(1), bytes(1)), /one of TABLES/)
+  assert.equal(TABLE_INDEX.accountNodes, 0)
+  assert.throws(
+    () => batch.put('meta', bytes(), bytes(1)),
+    (error) => isVarveError(error, 'STORE_KEY_INVALID'),
+  )
+})
