@@ -1,18 +1,22 @@
 /**
- * Memory of the frames and the return data. Frames lie one above the other in one block, the running one on top, so
- * only the top ever grows; frames hold offsets from the block's base, as the block may move.
+ * Memory of the frames and the return data. Each frame's memory is a heap block of its own, taken when the frame first
+ * uses memory and given back when it ends, so a frame's growth moves nothing but itself. While a frame waits for its
+ * callee its block stays put: a callee reads its input right there.
  */
-import { allocate, regrow } from './heap'
+import { allocate, classOf, regrow, release } from './heap'
 import { GAS_MEMORY_SQUARE, GAS_MEMORY_WORD } from './rules'
 import { FAULT_MEMORY, GAS_OVERFLOW, OUT_OF_GAS, fail } from './status'
 import { saturate } from './word'
 
-let base: usize = 0
-let sizeClass: u32 = 0
-/** Address of the running frame's memory. */
+/** Address of the running frame's memory, 0 before it has any. */
 export let memoryAt: usize = 0
 /** Its size, a multiple of 32. */
 export let memorySize: u32 = 0
+/** Heap class of its block, 0 before it has any. */
+let memoryClass: u32 = 0
+/** The input of the transaction's own message. */
+let inputBase: usize = 0
+let inputClass: u32 = 0
 let returnBase: usize = 0
 let returnClass: u32 = 0
 /** Bytes RETURNDATASIZE gives. */
@@ -20,35 +24,33 @@ export let returnSize: u32 = 0
 
 /** Largest offset that the gas of memory is computed for; beyond, any gas is too little. */
 const REACH_MAX: u64 = 0x1fffffffe0
+/** Largest memory of one frame: 1 GiB less what reads at its end need. */
+const SIZE_MAX: u64 = (1 << 30) - 64
 
 export function initCallMemory(): void {
-  sizeClass = 18
-  base = allocate(sizeClass)
+  inputClass = 12
+  inputBase = allocate(inputClass)
   returnClass = 12
   returnBase = allocate(returnClass)
 }
 
+/** Makes a frame's memory the running one. */
+export function enterMemory(at: usize, size: u32, sizeClass: u32): void {
+  memoryAt = at
+  memorySize = size
+  memoryClass = sizeClass
+}
+
 // @ts-ignore: decorator
 @inline
-export function memoryBase(): usize {
-  return base
+export function currentMemoryClass(): u32 {
+  return memoryClass
 }
 
-/** Makes the frame's memory the running one. */
-export function enterMemory(offset: u32, size: u32): void {
-  memoryAt = base + offset
-  memorySize = size
-}
-
-/** Makes room up to `end` bytes from the base. */
-export function reserveMemory(end: u64): void {
-  while (end + 64 > u64(1) << u64(sizeClass)) {
-    if (sizeClass >= 30) fail(FAULT_MEMORY)
-    const offset = memoryAt - base
-    base = regrow(base, sizeClass, u32(offset) + memorySize, 0)
-    sizeClass++
-    memoryAt = base + offset
-  }
+/** Gives the running frame's memory back. */
+export function dropMemory(): void {
+  if (memoryClass != 0) release(memoryAt, memoryClass)
+  enterMemory(0, 0, 0)
 }
 
 // @ts-ignore: decorator
@@ -64,9 +66,18 @@ function grow(end: u64, gas: i64): i64 {
   const left = gas - i64(cost(words) - cost(u64(memorySize) >> 5))
   if (left < 0) return -OUT_OF_GAS
   const size = words << 5
-  reserveMemory(u64(memoryAt - base) + size)
-  memory.fill(memoryAt + memorySize, 0, usize(size) - memorySize)
-  memorySize = u32(size)
+  if (size > SIZE_MAX) fail(FAULT_MEMORY)
+  const needed = u32(size)
+  if (memoryClass == 0) {
+    memoryClass = classOf(needed)
+    memoryAt = allocate(memoryClass)
+  } else if (needed > u32(1) << memoryClass) {
+    const bigger = classOf(needed)
+    memoryAt = regrow(memoryAt, memoryClass, memorySize, needed)
+    memoryClass = bigger
+  }
+  memory.fill(memoryAt + memorySize, 0, needed - memorySize)
+  memorySize = needed
   return left
 }
 
@@ -86,6 +97,22 @@ export function reachRange(offset: usize, size: usize, gas: i64): i64 {
   return reach(start + bytes, gas)
 }
 
+/** Room for the input of the next message; what was there is lost. */
+export function inputSpace(size: u32): usize {
+  if (size > u32(1) << inputClass) {
+    release(inputBase, inputClass)
+    inputClass = classOf(size)
+    inputBase = allocate(inputClass)
+  }
+  return inputBase
+}
+
+// @ts-ignore: decorator
+@inline
+export function messageInput(): usize {
+  return inputBase
+}
+
 export function setReturnSize(size: u32): void {
   returnSize = size
 }
@@ -98,14 +125,11 @@ export function returnData(): usize {
 
 /** Sets the size of the return data and returns where they go; what was there is lost. */
 export function returnDataSpace(size: u32): usize {
-  while (size > u32(1) << returnClass) {
-    returnBase = regrow(returnBase, returnClass, 0, size)
-    returnClass = returnClass + 1 > classFor(size) ? returnClass + 1 : classFor(size)
+  if (size > u32(1) << returnClass) {
+    release(returnBase, returnClass)
+    returnClass = classOf(size)
+    returnBase = allocate(returnClass)
   }
   returnSize = size
   return returnBase
-}
-
-function classFor(size: u32): u32 {
-  return 32 - clz<u32>(size - 1)
 }

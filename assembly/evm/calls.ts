@@ -7,14 +7,17 @@ import {
   A_BALANCE, A_CODE, A_CODE_HASH, A_CREATED_IN, A_DESTRUCT_IN, A_NONCE, account, accountAt, addBalance, clearBalance, ensureExists, exists, hasCode,
   hasOldStorage, isEmpty, markCreated, markDestructed, precompileOf, setNonce, subtractBalance, touch, touchByNothing, warmAccount,
 } from './accounts'
-import { enterMemory, memoryAt, memoryBase, memorySize, reachRange, reserveMemory, returnData, returnDataSpace, returnSize, setReturnSize } from './callMemory'
+import {
+  currentMemoryClass, dropMemory, enterMemory, memoryAt, memorySize, messageInput, reachRange, returnData, returnDataSpace, returnSize,
+  setReturnSize,
+} from './callMemory'
 import { C_BYTES, C_HASH, C_SIZE, analyse, codeOf, delegateOf, emptyCode, findCode, freeCode, keepCode, newCode } from './codes'
 import { hashOne } from '../keccak/sponge'
 import { hostPrecompile, hostTrace } from './host'
 import { J_CODE, journalLength, recordNumber, recordWord, revertTo } from './journal'
 import {
   DEPTH_MAX, FLAG_CREATE, FLAG_STATIC, FRAMES, FRAME_BYTES, F_CALLER, F_CODE, F_CODE_ACCOUNT, F_FLAGS, F_GAS, F_GAS_START, F_INPUT,
-  F_INPUT_SIZE, F_KIND, F_MEMORY, F_MEMORY_SIZE, F_OUTPUT, F_OUTPUT_SIZE, F_PC, F_SELF, F_SNAPSHOT, F_SP, F_STACK, F_VALUE, HASH_SCRATCH,
+  F_INPUT_SIZE, F_KIND, F_MEMORY, F_MEMORY_CLASS, F_MEMORY_SIZE, F_OUTPUT, F_OUTPUT_SIZE, F_PC, F_SELF, F_SNAPSHOT, F_SP, F_STACK, F_VALUE, HASH_SCRATCH,
   M_CALLER, M_CREATED, M_GAS, M_INPUT_SIZE, M_KIND, M_PRECOMPILE_GAS, M_PRECOMPILE_USED, M_SALT, M_STATIC, M_TARGET, M_VALUE, SCRATCH,
   STACKS,
 } from './layout'
@@ -57,7 +60,15 @@ export function setTracing(on: bool): void {
   tracing = on
 }
 
-export function resetDepth(): void {
+/** Gives back what the frames of a message hold that was cut off. */
+export function abandonFrames(): void {
+  for (let level = depth; level >= 0; level--) {
+    const frame = frameAt(level)
+    if ((load<u32>(frame, F_FLAGS) & FLAG_CREATE) != 0) freeCode(<usize>load<u32>(frame, F_CODE))
+    // The top frame's memory is the running one; the others' are in their records.
+    if (level < depth) enterMemory(<usize>load<u32>(frame, F_MEMORY), load<u32>(frame, F_MEMORY_SIZE), load<u32>(frame, F_MEMORY_CLASS))
+    dropMemory()
+  }
   depth = -1
 }
 
@@ -85,14 +96,15 @@ function transfer(from: u32, to: u32, value: usize): void {
   addBalance(to, value)
 }
 
-/** Pushes a frame; its input, code and flags are the caller's to set. Stack and memory start where the parent's end. */
+/** Pushes a frame; its input, code and flags are the caller's to set. Its stack starts where the parent's ends. */
 function pushFrame(kind: u32, self: u32, caller: u32, code: usize, gas: i64, flags: u32, snapshot: u32): usize {
   let stack = STACKS
-  let memoryOffset = u32(memoryAt - memoryBase()) + memorySize
   if (depth >= 0) {
     const parent = frameAt(depth)
     stack = <usize>load<u32>(parent, F_SP)
+    store<u32>(parent, u32(memoryAt), F_MEMORY)
     store<u32>(parent, memorySize, F_MEMORY_SIZE)
+    store<u32>(parent, currentMemoryClass(), F_MEMORY_CLASS)
   }
   depth++
   const frame = frameAt(depth)
@@ -102,8 +114,6 @@ function pushFrame(kind: u32, self: u32, caller: u32, code: usize, gas: i64, fla
   store<i64>(frame, gas, F_GAS)
   store<i64>(frame, gas, F_GAS_START)
   store<u32>(frame, u32(code), F_CODE)
-  store<u32>(frame, memoryOffset, F_MEMORY)
-  store<u32>(frame, 0, F_MEMORY_SIZE)
   store<u32>(frame, self, F_SELF)
   store<u32>(frame, caller, F_CALLER)
   store<u32>(frame, flags, F_FLAGS)
@@ -112,7 +122,7 @@ function pushFrame(kind: u32, self: u32, caller: u32, code: usize, gas: i64, fla
   store<u32>(frame, 0, F_INPUT_SIZE)
   store<u32>(frame, 0, F_OUTPUT_SIZE)
   analyse(code)
-  enterMemory(memoryOffset, 0)
+  enterMemory(0, 0, 0)
   return frame
 }
 
@@ -121,7 +131,7 @@ function pushFrame(kind: u32, self: u32, caller: u32, code: usize, gas: i64, fla
  * was pushed; else the status, with the gas that goes back in `gasBack`.
  */
 function beginCall(
-  kind: u32, self: u32, caller: u32, codeAccount: u32, value: usize, gas: i64, flags: u32, input: u32, inputSize: u32, output: u32,
+  kind: u32, self: u32, caller: u32, codeAccount: u32, value: usize, gas: i64, flags: u32, input: usize, inputSize: u32, output: u32,
   outputRoom: u32,
 ): i32 {
   setReturnSize(0)
@@ -147,16 +157,16 @@ function beginCall(
   const frame = pushFrame(kind, self, caller, code, gas, flags, snapshot)
   copyWord(frame + F_VALUE, value)
   store<u32>(frame, codeAccount, F_CODE_ACCOUNT)
-  store<u32>(frame, input, F_INPUT)
+  store<u32>(frame, u32(input), F_INPUT)
   store<u32>(frame, inputSize, F_INPUT_SIZE)
   store<u32>(frame, output, F_OUTPUT)
   store<u32>(frame, outputRoom, F_OUTPUT_SIZE)
   return SWITCH_FRAME
 }
 
-function runPrecompile(id: u32, input: u32, inputSize: u32, gas: i64, snapshot: u32): i32 {
+function runPrecompile(id: u32, input: usize, inputSize: u32, gas: i64, snapshot: u32): i32 {
   store<i64>(M_PRECOMPILE_GAS, gas)
-  if (hostPrecompile(id, memoryBase() + input, inputSize) != 0) {
+  if (hostPrecompile(id, input, inputSize) != 0) {
     gasBack = gas - load<i64>(M_PRECOMPILE_USED)
     if (gasBack >= 0) return SUCCESS
   }
@@ -170,7 +180,7 @@ function runPrecompile(id: u32, input: u32, inputSize: u32, gas: i64, snapshot: 
  * Starts a creation: the caller's nonce is used up, the new account is warm, its init code lies at `input`.
  * Returns as `beginCall`.
  */
-function beginCreate(kind: u32, creator: u32, value: usize, salt: usize, gas: i64, input: u32, inputSize: u32): i32 {
+function beginCreate(kind: u32, creator: u32, value: usize, salt: usize, gas: i64, input: usize, inputSize: u32): i32 {
   setReturnSize(0)
   gasBack = gas
   if (depth >= DEPTH_MAX) return DEPTH_EXCEEDED
@@ -178,7 +188,7 @@ function beginCreate(kind: u32, creator: u32, value: usize, salt: usize, gas: i6
   const nonce = load<u64>(account(creator), A_NONCE)
   if (nonce == u64.MAX_VALUE) return NONCE_OVERFLOW
   setNonce(creator, nonce + 1)
-  if (kind == CREATE2) createdAddressSalted(creator, salt, memoryBase() + input, inputSize)
+  if (kind == CREATE2) createdAddressSalted(creator, salt, input, inputSize)
   else createdAddress(creator, nonce)
   const created = accountAt(ADDRESS_WORD)
   if (parameter(P_COLD_ACCOUNT) != 0) warmAccount(created)
@@ -194,7 +204,7 @@ function beginCreate(kind: u32, creator: u32, value: usize, salt: usize, gas: i6
   if (parameter(P_EMPTY_VANISH) != 0) setNonce(created, 1)
   transfer(creator, created, value)
   const code = newCode(inputSize)
-  memory.copy(code + C_BYTES, memoryBase() + input, inputSize)
+  memory.copy(code + C_BYTES, input, inputSize)
   const frame = pushFrame(kind, created, creator, code, gas, FLAG_CREATE, snapshot)
   copyWord(frame + F_VALUE, value)
   store<u32>(frame, created, F_CODE_ACCOUNT)
@@ -302,9 +312,8 @@ export function callOp(kind: u32, sp: usize, gas: i64): i32 {
 }
 
 function sendCall(kind: u32, frame: usize, sp: usize, range: usize, target: u32, gas: i64, given: i64): i32 {
-  const memoryOffset = load<u32>(frame, F_MEMORY)
   const inputSize = u32(saturate(range - 32))
-  const input = inputSize == 0 ? 0 : memoryOffset + u32(saturate(range))
+  const input: usize = inputSize == 0 ? 0 : memoryAt + usize(saturate(range))
   const outputRoom = u32(saturate(range - 96))
   const output = outputRoom == 0 ? 0 : u32(saturate(range - 64))
   const self = load<u32>(frame, F_SELF)
@@ -326,7 +335,7 @@ function sendCall(kind: u32, frame: usize, sp: usize, range: usize, target: u32,
   store<u32>(frame, u32(result), F_SP)
   store<i64>(frame, gas, F_GAS)
   gasAfterCharge = gas
-  if (tracing) traceEnter(kind, caller, callee, target, value, 0, given, memoryBase() + input, inputSize)
+  if (tracing) traceEnter(kind, caller, callee, target, value, 0, given, input, inputSize)
   // The child's stack begins here and may overwrite the operands, which all have been read; the value is copied first.
   const status = beginCall(kind, callee, caller, target, value, given, flags, input, inputSize, output, outputRoom)
   if (status == SWITCH_FRAME) return 0
@@ -352,7 +361,7 @@ export function createOp(kind: u32, sp: usize, gas: i64): i32 {
   gas = reachRange(sp - 64, sp - 96, gas)
   if (gas < 0) return i32(gas)
   const size = u32(saturate(sp - 96))
-  const offset = size == 0 ? 0 : load<u32>(frame, F_MEMORY) + u32(saturate(sp - 64))
+  const input: usize = size == 0 ? 0 : memoryAt + usize(saturate(sp - 64))
   const words = i64((u64(size) + 31) >> 5)
   const most = parameter(P_INIT_CODE_MAX)
   if (most != 0) {
@@ -368,8 +377,8 @@ export function createOp(kind: u32, sp: usize, gas: i64): i32 {
   gasAfterCharge = gas - given
   const self = load<u32>(frame, F_SELF)
   // The value on the stack's top is read before the child's stack can overwrite it.
-  if (tracing) traceEnter(kind, self, 0, 0, sp - 32, sp - 128, given, memoryBase() + offset, size)
-  const status = beginCreate(kind, self, sp - 32, sp - 128, given, offset, size)
+  if (tracing) traceEnter(kind, self, 0, 0, sp - 32, sp - 128, given, input, size)
+  const status = beginCreate(kind, self, sp - 32, sp - 128, given, input, size)
   if (status == SWITCH_FRAME) return 0
   if (tracing) traceExit(status, given - gasBack)
   setSmall(result, 0)
@@ -399,13 +408,11 @@ export function leave(status: i32, gas: i64): i32 {
   if (isCreation) freeCode(<usize>load<u32>(frame, F_CODE))
   gasBack = gas
   if (tracing) traceExit(status, load<i64>(frame, F_GAS_START) - gas)
+  dropMemory()
   depth--
-  if (depth < 0) {
-    enterMemory(0, 0)
-    return status
-  }
+  if (depth < 0) return status
   const parent = frameAt(depth)
-  enterMemory(load<u32>(parent, F_MEMORY), load<u32>(parent, F_MEMORY_SIZE))
+  enterMemory(<usize>load<u32>(parent, F_MEMORY), load<u32>(parent, F_MEMORY_SIZE), load<u32>(parent, F_MEMORY_CLASS))
   if (!isCreation) {
     answer(parent, status, gas, load<u32>(frame, F_OUTPUT), load<u32>(frame, F_OUTPUT_SIZE))
     return status
@@ -501,12 +508,12 @@ export function beginMessage(): i32 {
   const caller = load<u32>(M_CALLER)
   const gas = load<i64>(M_GAS)
   const inputSize = load<u32>(M_INPUT_SIZE)
-  // The input lies at the bottom of the call memory; the first frame's memory comes after it.
-  enterMemory(0, (inputSize + 31) & ~31)
+  const input = messageInput()
+  enterMemory(0, 0, 0)
   store<u32>(M_CREATED, 0)
   if (kind == CREATE || kind == CREATE2) {
-    if (tracing) traceEnter(kind, caller, 0, 0, M_VALUE, M_SALT, gas, memoryBase(), inputSize)
-    const created = beginCreate(kind, caller, M_VALUE, M_SALT, gas, 0, inputSize)
+    if (tracing) traceEnter(kind, caller, 0, 0, M_VALUE, M_SALT, gas, input, inputSize)
+    const created = beginCreate(kind, caller, M_VALUE, M_SALT, gas, input, inputSize)
     if (created == SWITCH_FRAME) store<u32>(M_CREATED, load<u32>(frameAt(0), F_SELF))
     else if (tracing) traceExit(created, gas - gasBack)
     return created
@@ -515,17 +522,10 @@ export function beginMessage(): i32 {
   const flags = load<u32>(M_STATIC) != 0 ? FLAG_STATIC : 0
   // The transaction's own target: its delegate is warm, at no price (EIP-7702).
   if (delegateOf(target, DELEGATE_WORD)) warmAccount(accountAt(DELEGATE_WORD))
-  if (tracing) traceEnter(kind, caller, target, target, M_VALUE, 0, gas, memoryBase(), inputSize)
-  const status = beginCall(kind, target, caller, target, M_VALUE, gas, flags, 0, inputSize, 0, 0)
+  if (tracing) traceEnter(kind, caller, target, target, M_VALUE, 0, gas, input, inputSize)
+  const status = beginCall(kind, target, caller, target, M_VALUE, gas, flags, input, inputSize, 0, 0)
   if (status != SWITCH_FRAME && tracing) traceExit(status, gas - gasBack)
   return status
-}
-
-/** Room for the input of the next message. */
-export function inputSpace(size: u32): usize {
-  enterMemory(0, 0)
-  reserveMemory(u64(size) + 64)
-  return memoryBase()
 }
 
 /** Gas left of the last message. */

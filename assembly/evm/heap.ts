@@ -35,14 +35,14 @@ export function allocate(sizeClass: u32): usize {
   }
   const block = top
   const end = u64(block) + (u64(1) << u64(sizeClass))
+  // Below 2 GiB addresses stay positive in JavaScript too.
+  if (end > 0x7fff0000) fail(FAULT_MEMORY)
   const have = u64(memory.size()) << 16
   if (end > have) {
-    // Growing step by step costs a call each; take at least 4 MiB, or exactly what is missing at the end of the room.
+    // Growing costs a call each: take 4 MiB at least, or just what is missing where the room ends.
     const missing = i32((end - have + 0xffff) >> 16)
     if (memory.grow(max(missing, 64)) < 0 && memory.grow(missing) < 0) fail(FAULT_MEMORY)
   }
-  // 4 GiB itself is one past the last address; the block that would end there is refused.
-  if (end >= 0xffff0000) fail(FAULT_MEMORY)
   top = usize(end)
   return block
 }

@@ -1,12 +1,12 @@
 /** The EVM kernel: what `src/kernels/evm.ts` calls. */
-import { ACCOUNT_BYTES, A_CODE, A_WARM_IN, AF_EXISTS, A_FLAGS, account, accountAt, clearAccounts, clearLists, deleteAccount, destructedAt, destructedLength, exists, initAccounts, isEmpty, ripemdTouched, touchedAt, touchedLength } from './accounts'
+import { account, accountAt, clearAccounts, clearLists, deleteAccount, destructedAt, destructedLength, exists, initAccounts, isEmpty, ripemdTouched, touchedAt, touchedLength } from './accounts'
 import { initCallMemory } from './callMemory'
-import { beginMessage, depth, frameAt, leave, resetDepth, setCode as setCodeOf, setTracing } from './calls'
-import { C_HASH, codeOf, dropCodes, freeCode, initCodes, keepCode, newCode, trimCodes } from './codes'
+import { abandonFrames, beginMessage, setCode as setCodeOf, setTracing } from './calls'
+import { initCodes, newCode, trimCodes } from './codes'
 import { run } from './interpreter'
-import { clearJournal, initJournal, journalLength, revertTo } from './journal'
+import { clearJournal, initJournal } from './journal'
 import { initHeap } from './heap'
-import { FLAG_CREATE, F_CODE, F_FLAGS, HASH_SCRATCH, M_WORD } from './layout'
+import { HASH_SCRATCH, M_WORD } from './layout'
 import { initLogs, truncateLogs } from './logs'
 import { P_EMPTY_VANISH, parameter } from './rules'
 import { clearSlots, initSlots } from './slots'
@@ -17,8 +17,8 @@ import { prepare } from '../keccak/permutation'
 import { setSmall } from './word'
 
 export { accountAt, accountCount, addBalance, clearBalance, ensureExists, hasOldStorage, markCreated, setNonce, subtractBalance, touchByNothing, warmAccount } from './accounts'
-export { memoryAt, memoryBase, memorySize, returnData, returnDataSpace, returnSize } from './callMemory'
-export { depth, gasAfterCharge, gasLeft, inputSpace } from './calls'
+export { inputSpace, memoryAt, memorySize, returnData, returnDataSpace, returnSize } from './callMemory'
+export { abandonFrames as abandon, depth, gasAfterCharge, gasLeft } from './calls'
 export { codeOf, findCode } from './codes'
 export { heapBytes } from './heap'
 export { ENTRY_BYTES, journalBase, journalLength, revertTo } from './journal'
@@ -45,7 +45,7 @@ export function init(): void {
 
 /** Forgets the state of the last block; `keepCodes` is 0 where the cached code may no longer be trusted. */
 export function beginBlock(): void {
-  abandon()
+  abandonFrames()
   clearAccounts()
   clearSlots()
   clearTransient()
@@ -65,15 +65,6 @@ export function beginTransaction(): void {
   clearLists()
   truncateLogs(0)
   setRefund(0)
-}
-
-/** Takes back frames of a message that a host error cut off. */
-export function abandon(): void {
-  for (let level = depth; level >= 0; level--) {
-    const frame = frameAt(level)
-    if ((load<u32>(frame, F_FLAGS) & FLAG_CREATE) != 0) freeCode(<usize>load<u32>(frame, F_CODE))
-  }
-  resetDepth()
 }
 
 /** Runs the message in the mailbox; engine 0 plain, 1 traced. Returns its status. */

@@ -18,7 +18,6 @@ import {
   F_STACK, F_VALUE, HASH_SCRATCH, RULES_GAS, RULES_GROW, RULES_NEED, SCRATCH,
 } from './layout'
 import { appendLog, lastLog } from './logs'
-import { memoryBase } from './callMemory'
 import { hashOne } from '../keccak/sponge'
 import { GAS_COPY_WORD, GAS_KECCAK_WORD, GAS_LOG_BYTE, P_EXP_BYTE, parameter } from './rules'
 import { slotAt, slotRecord, S_VALUE } from './slots'
@@ -100,19 +99,6 @@ export function copyOp(top: usize, source: usize, length: u32, gas: i64): i64 {
   return gas
 }
 
-/** CALLDATACOPY: as `copyOp`, yet the source moves with the call memory when that grows. */
-export function callDataCopyOp(frame: usize, top: usize, gas: i64): i64 {
-  const size = saturate(top - 64)
-  if (size == 0) return gas
-  gas = reachRange(top, top - 64, gas)
-  if (gas < 0) return gas
-  gas = chargeWords(size, GAS_COPY_WORD, gas)
-  if (gas < 0) return gas
-  const source = memoryBase() + load<u32>(frame, F_INPUT)
-  copyPadded(memoryAt + usize(load<u64>(top)), source, load<u32>(frame, F_INPUT_SIZE), saturate(top - 32), size)
-  return gas
-}
-
 export function returnDataCopyOp(top: usize, gas: i64): i64 {
   const start = saturate(top - 32)
   const size = saturate(top - 64)
@@ -185,7 +171,7 @@ export function callDataLoadOp(frame: usize, top: usize): void {
     setSmall(top, 0)
     return
   }
-  const source = memoryBase() + load<u32>(frame, F_INPUT)
+  const source = <usize>load<u32>(frame, F_INPUT)
   if (start + 32 <= length) {
     readBytes(source + usize(start), top)
     return
@@ -496,7 +482,7 @@ export function run<Mode>(): i32 {
           continue
         }
         case 0x37: {
-          gas = callDataCopyOp(frame, sp - 32, gas)
+          gas = copyOp(sp - 32, <usize>load<u32>(frame, F_INPUT), load<u32>(frame, F_INPUT_SIZE), gas)
           if (gas < 0) break
           sp -= 96
           pc++

@@ -70,7 +70,7 @@ export const F_GAS: usize = 8
 export const F_CODE: usize = 16
 /** u32: address of the first stack word. */
 export const F_STACK: usize = 20
-/** u32: start of the frame's memory, relative to the call memory's base. */
+/** u32: address of the frame's memory while it waits, 0 before it has any. */
 export const F_MEMORY: usize = 24
 /** u32: size of the frame's memory, a multiple of 32. */
 export const F_MEMORY_SIZE: usize = 28
@@ -82,7 +82,7 @@ export const F_CALLER: usize = 36
 export const F_FLAGS: usize = 40
 /** u32: journal length to go back to. */
 export const F_SNAPSHOT: usize = 44
-/** u32, u32: input, relative to the call memory's base. */
+/** u32, u32: address and size of the input, in the caller's memory. */
 export const F_INPUT: usize = 48
 export const F_INPUT_SIZE: usize = 52
 /** u32, u32: where the caller wants the output, in the caller's memory. */
@@ -94,6 +94,8 @@ export const F_KIND: usize = 64
 export const F_CODE_ACCOUNT: usize = 68
 /** word: value seen by CALLVALUE. */
 export const F_VALUE: usize = 80
+/** u32: heap class of the memory's block. */
+export const F_MEMORY_CLASS: usize = 72
 /** i64: gas at the start. */
 export const F_GAS_START: usize = 112
 

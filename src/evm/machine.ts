@@ -233,7 +233,7 @@ export class Machine {
       kernel.exports.abandon()
       kernel.exports.revertTo(before)
       if (fault === FAULT_MEMORY)
-        throw new VarveError('EVM_OUT_OF_MEMORY', 'the EVM kernel needs more than its 4 GiB of memory')
+        throw new VarveError('EVM_OUT_OF_MEMORY', 'the EVM kernel needs more than its 2 GiB of memory')
       throw error
     }
   }

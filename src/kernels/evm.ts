@@ -158,8 +158,8 @@ export type EvmExports = {
 
 /** Pages the memory starts with: all fixed areas and 4 MiB of heap. Untouched pages cost address space only. */
 const PAGES_START = 0x2080000 / 65_536 + 64
-/** 4 GiB at most, so 32-bit addresses reach everything. */
-const PAGES_MAX = 65_536
+/** 2 GiB at most: addresses are positive numbers on both sides. */
+const PAGES_MAX = 32_768
 
 const wasmModule = new KernelModule<EvmExports>(evmModule)
 
