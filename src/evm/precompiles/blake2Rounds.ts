@@ -25,11 +25,12 @@ const work = new Int32Array(32)
 const message = new Int32Array(32)
 
 /**
- * @param input layout of EIP-152, 213 bytes
+ * F in plain TypeScript: the twin of the kernel, for comparison and where there is no WebAssembly.
+ * @param input layout of EIP-152, 213 bytes, last one 0 or 1
  * @param rounds 0 to 2^32-1
  * @returns the new state, 64 bytes
  */
-export function blake2Rounds(input: Uint8Array, rounds: number, isFinal: boolean): Uint8Array {
+export function blake2Rounds(input: Uint8Array, rounds: number): Uint8Array {
   const view = new DataView(input.buffer, input.byteOffset, input.length)
   for (let half = 0; half < 16; half++) {
     work[half] = view.getInt32(4 + 4 * half, true)
@@ -37,7 +38,7 @@ export function blake2Rounds(input: Uint8Array, rounds: number, isFinal: boolean
   }
   for (let half = 0; half < 32; half++) message[half] = view.getInt32(68 + 4 * half, true)
   for (let half = 0; half < 4; half++) work[24 + half]! ^= view.getInt32(196 + 4 * half, true)
-  if (isFinal) {
+  if (input[212] === 1) {
     work[28] = ~work[28]!
     work[29] = ~work[29]!
   }

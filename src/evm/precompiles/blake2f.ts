@@ -5,6 +5,7 @@
  *     | rounds   | h: 8 u64 | m: 16 u64 | t: 2 u64 | final |      rounds big-endian, u64 little-endian
  */
 import { readUint32BE } from '../../base/index.ts'
+import { type Blake2Kernel, createBlake2Kernel } from './blake2Kernel.ts'
 import { blake2Rounds } from './blake2Rounds.ts'
 import { failure, INPUT_LENGTH_INVALID, type PrecompileFailure } from './precompile.ts'
 
@@ -20,7 +21,10 @@ export function blake2fGas(input: Uint8Array): bigint {
 /** The new state: 64 bytes. */
 export function blake2f(input: Uint8Array): Uint8Array | PrecompileFailure {
   if (input.length !== INPUT_BYTES) return INPUT_LENGTH_INVALID
-  const final = input[FINAL_OFFSET]!
-  if (final > 1) return FINAL_FLAG_INVALID
-  return blake2Rounds(input, readUint32BE(input, 0), final === 1)
+  if (input[FINAL_OFFSET]! > 1) return FINAL_FLAG_INVALID
+  rounds ??= createBlake2Kernel() ?? blake2Rounds
+  return rounds(input, readUint32BE(input, 0))
 }
+
+/** The kernel, or its portable twin where there is no WebAssembly; chosen at the first call. */
+let rounds: Blake2Kernel | undefined

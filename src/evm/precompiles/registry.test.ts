@@ -9,6 +9,8 @@ import { ripemd160 } from '@noble/hashes/legacy.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesConcat, Fork, fromBareHex, toBareHex } from '../../base/index.ts'
 import { Prng } from '../../testing/index.ts'
+import { createBlake2Kernel } from './blake2Kernel.ts'
+import { blake2Rounds } from './blake2Rounds.ts'
 import { blsSlot, bn254Slot, precompileLibraries, preparePrecompiles } from './engines.ts'
 import { fuzzPrecompiles } from './precompiles.fuzz.ts'
 import { PRECOMPILE_ADDRESS_MAX, precompileAddresses, precompileAt } from './registry.ts'
@@ -145,6 +147,18 @@ test('blake2f with 12 rounds is the compression of BLAKE2b', () => {
   }
   for (const length of [0, 212, 214])
     assert.equal(blake2f.run(new Uint8Array(length), 0n).kind, 'failure')
+})
+
+test('blake2f: kernel and twin agree for any count of rounds', () => {
+  const kernel = createBlake2Kernel()
+  assert.ok(kernel !== undefined)
+  const random = new Prng(152)
+  for (const rounds of [0, 1, 9, 10, 11, 12, 999, 1000, 1001, 1010, 2003, 20_000])
+    for (let step = 0; step < 8; step++) {
+      const input = random.bytes(213)
+      input[212] = step & 1
+      assert.deepEqual(kernel(input, rounds), blake2Rounds(input, rounds), `${rounds} rounds`)
+    }
 })
 
 test('what is not prepared is answered by noble, the same', async () => {
