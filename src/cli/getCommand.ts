@@ -10,19 +10,11 @@ type GetFlags = { readonly db: string; readonly block: 'latest' | number; readon
 
 export function addGetCommand(program: Command): void {
   const get = new Command('get').description('read an account, its storage or code, or a proof')
-  subcommand(get, 'account', 'balance, nonce and code hash of an account').action(
-    (address: string, flags: GetFlags) => printAccount(parseAddress(address), flags),
-  )
-  subcommand(get, 'code', 'code of an account').action((address: string, flags: GetFlags) =>
-    printCode(parseAddress(address), flags),
-  )
-  subcommand(get, 'storage', 'values of storage slots', '<slot...>').action(
-    (address: string, slots: string[], flags: GetFlags) =>
-      printStorage(parseAddress(address), slots.map(parseSlot), flags),
-  )
+  subcommand(get, 'account', 'balance, nonce and code hash of an account').action(printAccount)
+  subcommand(get, 'code', 'code of an account').action(printCode)
+  subcommand(get, 'storage', 'values of storage slots', '<slot...>').action(printStorage)
   subcommand(get, 'proof', 'proof of an account and of slots (EIP-1186)', '[slot...]').action(
-    (address: string, slots: string[], flags: GetFlags) =>
-      printProof(parseAddress(address), slots.map(parseSlot), flags),
+    printProof,
   )
   program.addCommand(get)
 }
@@ -31,8 +23,8 @@ function subcommand(get: Command, name: string, description: string, slots?: str
   const command = get
     .command(name)
     .description(description)
-    .argument('<address>', '20 bytes in hex')
-  if (slots !== undefined) command.argument(slots, '1 to 64 hex digits each')
+    .argument('<address>', '20 bytes in hex', parseAddress)
+  if (slots !== undefined) command.argument(slots, '1 to 64 hex digits each', addSlot, [])
   const example = `varve get ${name} 0x5abfec25f74cd88437631a7731906932776356f9${slots === undefined ? '' : ' 0x0'} --db ./mainnet`
   return command
     .requiredOption('--db <dir>', 'database folder')
@@ -44,6 +36,11 @@ function subcommand(get: Command, name: string, description: string, slots?: str
     )
     .option('--json', 'print one JSON object')
     .addHelpText('after', `\nExample:\n  ${example}\n`)
+}
+
+/** Collects the slots of a variadic argument. */
+function addSlot(text: string, before: readonly Uint8Array[]): Uint8Array[] {
+  return [...before, parseSlot(text)]
 }
 
 function read<Result>(flags: GetFlags, work: (view: EngineView) => Result): Result {

@@ -1,5 +1,5 @@
 export { NodeArena } from '../arena/index.ts'
-export { isVarveError, VarveError } from '../base/index.ts'
+export { fromHex, type Hex, isVarveError, toHex, VarveError } from '../base/index.ts'
 export {
   type AccountProof,
   type SlotProof,
