@@ -87,26 +87,27 @@ function checkParent(header: Header, parent: Header): void {
     )
 }
 
-/** Optional fields in the order of the encoding, with the fork that brought each. */
-const FIELD_FORKS: readonly (readonly [keyof Header, Fork])[] = [
-  ['baseFeePerGas', Fork.London],
-  ['withdrawalsRoot', Fork.Shanghai],
-  ['blobGasUsed', Fork.Cancun],
-  ['excessBlobGas', Fork.Cancun],
-  ['parentBeaconBlockRoot', Fork.Cancun],
-  ['requestsHash', Fork.Prague],
-  ['blockAccessListHash', Fork.Amsterdam],
-  ['slotNumber', Fork.Amsterdam],
-]
-
+/**
+ * Each optional field, in the order of the encoding, stands from its fork on and not before. The names are spelled
+ * out so that each is a plain read of a property.
+ */
 function checkFields(header: Header, fork: Fork): void {
-  for (const [name, since] of FIELD_FORKS) {
-    const isPresent = header[name] !== undefined
-    if (isPresent === fork >= since) continue
-    if (isPresent)
-      throw fault('BLOCK_FIELD_UNEXPECTED', header.number, name, 'none at this fork', 'one')
-    throw fault('BLOCK_FIELD_MISSING', header.number, name, 'one at this fork', undefined)
-  }
+  const { number } = header
+  checkField(number, 'baseFeePerGas', header.baseFeePerGas, fork >= Fork.London)
+  checkField(number, 'withdrawalsRoot', header.withdrawalsRoot, fork >= Fork.Shanghai)
+  const isCancun = fork >= Fork.Cancun
+  checkField(number, 'blobGasUsed', header.blobGasUsed, isCancun)
+  checkField(number, 'excessBlobGas', header.excessBlobGas, isCancun)
+  checkField(number, 'parentBeaconBlockRoot', header.parentBeaconBlockRoot, isCancun)
+  checkField(number, 'requestsHash', header.requestsHash, fork >= Fork.Prague)
+  checkField(number, 'blockAccessListHash', header.blockAccessListHash, fork >= Fork.Amsterdam)
+  checkField(number, 'slotNumber', header.slotNumber, fork >= Fork.Amsterdam)
+}
+
+function checkField(number: number, name: string, value: unknown, isExpected: boolean): void {
+  if ((value !== undefined) === isExpected) return
+  if (isExpected) throw fault('BLOCK_FIELD_MISSING', number, name, 'one at this fork', undefined)
+  throw fault('BLOCK_FIELD_UNEXPECTED', number, name, 'none at this fork', 'one')
 }
 
 function checkGas(header: Header, parent: Header, fork: Fork): void {

@@ -1,5 +1,5 @@
 /**
- * A naive state root for tests of genesis: the Merkle Patricia trie as the Yellow Paper's appendix D defines it,
+ * Naive roots, for tests of genesis and bodies: the Merkle Patricia trie as the Yellow Paper's appendix D defines it,
  * by recursion over sorted keys, with nothing kept and nothing shared.
  */
 import { EMPTY_TRIE_ROOT } from '../base/index.ts'
@@ -21,9 +21,18 @@ export function stateRootModel(accounts: readonly GenesisAccount[]): Uint8Array 
   )
 }
 
+/** Root of the trie of a list: the value at each index under the RLP of the index. */
+export function orderedRootModel(items: readonly Uint8Array[]): Uint8Array {
+  return trieRoot(items.map((item, index) => [encodeRlp(index), item] as const))
+}
+
 function secureRoot(entries: readonly (readonly [Uint8Array, Uint8Array])[]): Uint8Array {
+  return trieRoot(entries.map(([key, value]) => [keccak256(key), value] as const))
+}
+
+function trieRoot(entries: readonly (readonly [Uint8Array, Uint8Array])[]): Uint8Array {
   if (entries.length === 0) return EMPTY_TRIE_ROOT
-  const leaves = entries.map(([key, value]) => ({ path: nibbles(keccak256(key)), value }))
+  const leaves = entries.map(([key, value]) => ({ path: nibbles(key), value }))
   return keccak256(encodeRlp(node(leaves, 0)))
 }
 
