@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Prng } from '../testing/index.ts'
-import { bigintFromBytes, bigintToBytes, bigintToMinimalBytes, U256_MAX } from './u256.ts'
+import { bigintFromBytes, bigintToBytes, bigintToMinimalBytes, U64_MAX, U256_MAX } from './u256.ts'
 
 test('integers survive the way through bytes, of fixed and of minimal width', () => {
   const prng = new Prng(3)
-  const values = [0n, 1n, 127n, 128n, 255n, 256n, U256_MAX]
+  const values = [0n, 1n, 127n, 128n, 255n, 256n, U64_MAX, U64_MAX + 1n, U256_MAX]
   for (let step = 0; step < 2000; step++) values.push(prng.bigint(256))
   for (const value of values) {
     assert.equal(bigintFromBytes(bigintToBytes(value, 32)), value)
@@ -13,6 +13,17 @@ test('integers survive the way through bytes, of fixed and of minimal width', ()
     assert.equal(bigintFromBytes(minimal), value)
     assert.equal(minimal.length, value === 0n ? 0 : (value.toString(2).length + 7) >> 3)
     assert.equal(BigInt(`0x0${Buffer.from(minimal).toString('hex')}`), value)
+  }
+})
+
+test('integers beyond 256 bits, as the fields of pairing curves have', () => {
+  const prng = new Prng(4)
+  for (let step = 0; step < 200; step++) {
+    const value = U256_MAX + 1n + prng.bigint(700)
+    assert.equal(bigintFromBytes(bigintToMinimalBytes(value)), value)
+    assert.equal(bigintFromBytes(bigintToBytes(value, 120)), value)
+    assert.equal(bigintToBytes(value, 120).length, 120)
+    assert.throws(() => bigintToBytes(value, 32), /fits its width/)
   }
 })
 
