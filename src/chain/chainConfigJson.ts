@@ -68,7 +68,7 @@ export function readChainConfig(config: JsonFields, genesisDifficulty: bigint): 
     byBlock: [...byBlock, ...parisSteps(terminal, genesisDifficulty)],
     byTime,
     blobs: readBlobs(config),
-    ...(daoBlock === undefined
+    ...(daoBlock === undefined || daoBlock === Number.POSITIVE_INFINITY
       ? {}
       : { dao: { block: daoBlock, support: config.boolean('daoForkSupport') ?? false } }),
     ...(terminal === undefined ? {} : { terminalTotalDifficulty: terminal }),
@@ -105,7 +105,8 @@ function readSteps(config: JsonFields, keys: readonly ForkKey[]): ForkStep[] {
       throw fieldFault(config.pathOf(missing), `a value, as ${key} has one`, 'none')
     if (at < last.at)
       throw fieldFault(config.pathOf(key), `at least ${last.at}, as ${last.key}`, String(at))
-    steps.push({ fork, at })
+    // A fork that never comes is no step: a schedule holds finite numbers only, so that it survives JSON.
+    if (at !== Number.POSITIVE_INFINITY) steps.push({ fork, at })
     last = { key, at }
   }
   return steps
@@ -135,7 +136,7 @@ function readBlobs(config: JsonFields): BlobStep[] {
   const steps: BlobStep[] = []
   for (const name of BLOB_NAMES) {
     const at = readPoint(config, `${name}Time`)
-    if (at === undefined) continue
+    if (at === undefined || at === Number.POSITIVE_INFINITY) continue
     const blob = readBlob(schedule?.object(name)) ?? defaultBlob(name)
     if (blob !== undefined) steps.push({ name, at, blob })
     else if (name.startsWith('bpo'))

@@ -140,8 +140,15 @@ test('Petersburg comes with Constantinople, and a fork of the far future never',
   const { schedule } = parseGenesisJson(text({ ...old, constantinopleBlock: 8 })).spec
   assert.equal(forkAt(schedule, 7, 0), Fork.Byzantium)
   assert.equal(forkAt(schedule, 8, 0), Fork.Petersburg)
-  const never = parseGenesisJson(text({ ...BLOCKS, shanghaiTime: '18446744073709551615' }))
-  assert.equal(forkAt(never.spec.schedule, 1, 2 ** 64, true), Fork.Paris)
+  const far = '18446744073709551615'
+  const never = parseGenesisJson(
+    text({ ...BLOCKS, daoForkBlock: far, shanghaiTime: far, cancunTime: far, bpo1Time: far }),
+  ).spec.schedule
+  assert.equal(forkAt(never, 1, 2 ** 64, true), Fork.Paris)
+  assert.deepEqual([never.byTime, never.blobs, never.dao], [[], [], undefined])
+  assert.throws(() => parseGenesisJson(text({ ...BLOCKS, shanghaiTime: far, cancunTime: 5 })), {
+    message: /cancunTime: expected at least Infinity, as shanghaiTime/,
+  })
 })
 
 const ALLOC = `{
