@@ -4,7 +4,7 @@
  *
  *     validateHeader ─▶ validateBody, validateUncles ─▶ executeBlock ─▶ validateReceipts ─▶ summary.update ─▶ root
  */
-import { bytesEqual, toHex, VarveError } from '../base/index.ts'
+import { bytesEqual, Fork, toHex, VarveError } from '../base/index.ts'
 import {
   type AncestorReader,
   type ChainSpec,
@@ -15,7 +15,7 @@ import {
   validateReceipts,
   validateUncles,
 } from '../chain/index.ts'
-import type { Block } from '../codec/index.ts'
+import { type Block, encodeBlock } from '../codec/index.ts'
 import type { StateSummary } from '../commit/index.ts'
 import { type BlockOutcome, executeBlock } from '../execute/index.ts'
 import type { StateView } from '../state/index.ts'
@@ -48,8 +48,10 @@ export function checkBlock(block: Block, context: CheckContext): CheckedBlock {
     const isMerged = isMergedAfter(spec.schedule, parent.totalDifficulty)
     const headerContext = isMerged === undefined ? {} : { isMerged }
     const found = validateHeader(header, parent.header, spec, headerContext)
-    validateBody(header, block, found.fork)
-    validateUncles(header, block.uncles, spec, ancestors)
+    // Only from Osaka on is there a cap on the block's size (EIP-7934), so only then is it encoded to be measured.
+    const blockBytes = found.fork >= Fork.Osaka ? encodeBlock(block).length : undefined
+    validateBody(header, block, found.fork, blockBytes)
+    validateUncles(header, block.uncles, spec, ancestors, headerContext)
     return found
   })
   const outcome = clock.measure('execute', () => {
