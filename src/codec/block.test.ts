@@ -199,7 +199,8 @@ test('header field counts: those of a fork pass, all others are refused', () => 
   for (let count = 14; count <= 23; count++) {
     const fields = Object.fromEntries(Object.entries(FULL).slice(0, count)) as HeaderFields
     if ([15, 16, 17, 20, 21, 22, 23].includes(count)) {
-      const { hash, ...decoded } = decodeHeader(encodeHeader(fields))
+      const { hash, raw, ...decoded } = decodeHeader(encodeHeader(fields))
+      assert.equal(toHex(raw), toHex(encodeHeader(fields)))
       assert.deepEqual(decoded, fields)
       assert.equal(toHex(hash), toHex(sealHeader(fields).hash))
     } else if (count > 15)

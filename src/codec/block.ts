@@ -49,8 +49,9 @@ export function encodeBody(body: Body): Uint8Array {
 }
 
 /** keccak-256 of the RLP list of uncle headers: the header field `uncleHash`. */
-export function uncleHashOf(uncles: readonly HeaderFields[]): Uint8Array {
-  return uncles.length === 0 ? EMPTY_LIST_HASH : keccak256(encodeRlp(uncles.map(headerToRlp)))
+export function uncleHashOf(uncles: readonly Header[]): Uint8Array {
+  if (uncles.length === 0) return EMPTY_LIST_HASH
+  return keccak256(encodeRlp(uncles.map(({ raw }) => ({ raw }))))
 }
 
 function readBodyFields(reader: RlpReader): Body {
@@ -73,7 +74,7 @@ function readBodyFields(reader: RlpReader): Body {
 function bodyToRlp(body: Body): RlpInput[] {
   const list: RlpInput[] = [
     body.transactions.map(transactionToRlp),
-    body.uncles.map((uncle) => headerToRlp(uncle)),
+    body.uncles.map(({ raw }) => ({ raw })),
   ]
   if (body.withdrawals !== undefined) list.push(body.withdrawals.map(withdrawalToRlp))
   return list

@@ -69,8 +69,8 @@ export type HeaderFields = {
   readonly slotNumber?: bigint
 }
 
-/** A header with its hash, keccak-256 of its exact encoding. */
-export type Header = HeaderFields & { readonly hash: Uint8Array }
+/** A header with its exact encoding, and keccak-256 of that. Change one of its fields only through `sealHeader`. */
+export type Header = HeaderFields & { readonly hash: Uint8Array; readonly raw: Uint8Array }
 
 /**
  * Decodes a header. Its byte strings are views of `bytes`, which must not be written afterwards.
@@ -104,10 +104,12 @@ export function readHeader(reader: RlpReader): Header {
     mixHash: reader.readFixed(HASH_BYTES, 'mixHash'),
     nonce: reader.readFixed(NONCE_BYTES, 'nonce'),
     hash: EMPTY_BYTES,
+    raw: EMPTY_BYTES,
   }
   if (!reader.atEnd) readLaterFields(reader, header)
   reader.closeList(outerEnd, 'header')
-  header.hash = keccak256(reader.bytes.subarray(start, reader.position))
+  header.raw = reader.bytes.subarray(start, reader.position)
+  header.hash = keccak256(header.raw)
   return header
 }
 
@@ -118,7 +120,8 @@ export function encodeHeader(header: HeaderFields): Uint8Array {
 
 /** Completes header fields with the hash of their encoding. Cost: one encoding and one keccak. */
 export function sealHeader(fields: HeaderFields): Header {
-  return { ...fields, hash: keccak256(encodeHeader(fields)) }
+  const raw = encodeHeader(fields)
+  return { ...fields, hash: keccak256(raw), raw }
 }
 
 /** A header as RLP fields, for encoders that embed it. @throws VarveError HEADER_FIELD_COUNT on a gap */

@@ -2,7 +2,7 @@
  * Blocks and the head record as rows of the store: what is written for a block, and how it is read back.
  *
  *     headers    number ‖ hash   header RLP ‖ RLP(total difficulty)
- *     bodies     number ‖ hash   body RLP
+ *     bodies     number ‖ hash   body RLP; none where the header says that every list is empty
  *     receipts   number ‖ hash   receipts RLP, only where the block has transactions
  *     canonical  number          hash
  *     numbers    hash            number
@@ -13,6 +13,8 @@
 import {
   bytesConcat,
   bytesEqual,
+  EMPTY_LIST_HASH,
+  EMPTY_TRIE_ROOT,
   HASH_BYTES,
   isVarveError,
   readUint32BE,
@@ -27,7 +29,6 @@ import {
   type Body,
   decodeBody,
   encodeBody,
-  encodeHeader,
   encodeReceipts,
   encodeRlp,
   type Header,
@@ -72,8 +73,8 @@ export function putBlock(batch: WriteBatch, block: BlockRecord): void {
   const { header, totalDifficulty, receipts } = block
   const key = blockKey(header.number, header.hash)
   const number = numberKey(header.number)
-  batch.put('headers', key, bytesConcat(encodeHeader(header), encodeRlp(totalDifficulty)))
-  batch.put('bodies', key, encodeBody(block.body))
+  batch.put('headers', key, bytesConcat(header.raw, encodeRlp(totalDifficulty)))
+  if (!hasEmptyBody(header)) batch.put('bodies', key, encodeBody(block.body))
   if (receipts.length > 0) batch.put('receipts', key, encodeReceipts(receipts))
   batch.put('canonical', number, header.hash)
   batch.put('numbers', header.hash, number)
@@ -163,8 +164,26 @@ export function decodeStoredHeader(
   }
 }
 
-/** Reads a body. @throws VarveError ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
-export function readStoredBody(store: Store, number: number, hash: Uint8Array): Body {
+/** Whether every list of a block is empty by its header alone, so that its body needs no row. */
+export function hasEmptyBody(header: Header): boolean {
+  const { uncleHash, transactionsRoot, withdrawalsRoot } = header
+  return (
+    bytesEqual(transactionsRoot, EMPTY_TRIE_ROOT) &&
+    bytesEqual(uncleHash, EMPTY_LIST_HASH) &&
+    (withdrawalsRoot === undefined || bytesEqual(withdrawalsRoot, EMPTY_TRIE_ROOT))
+  )
+}
+
+/** The body of a header with empty lists. */
+export function emptyBody(header: Header): Body {
+  const empty = { transactions: [], uncles: [] }
+  return header.withdrawalsRoot === undefined ? empty : { ...empty, withdrawals: [] }
+}
+
+/** Reads the body of a header. @throws VarveError ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
+export function readStoredBody(store: Store, header: Header): Body {
+  if (hasEmptyBody(header)) return emptyBody(header)
+  const { number, hash } = header
   const row = store.get('bodies', blockKey(number, hash))
   if (row === undefined) throw blockMissing('body', number, hash)
   return decodeStoredBody(row, number)

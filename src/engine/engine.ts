@@ -29,6 +29,7 @@ import { type CheckContext, type CheckedBlock, checkBlock, checkRoot } from './b
 import {
   type BlockRecord,
   type ChainIdentity,
+  emptyBody,
   putBlock,
   putHead,
   putIdentity,
@@ -232,7 +233,7 @@ export class Engine {
     const record = {
       header,
       totalDifficulty: header.difficulty,
-      body: genesisBody(header),
+      body: emptyBody(header),
       receipts: [],
     }
     this.accept(record, delta)
@@ -313,12 +314,6 @@ export class Engine {
   }
 }
 
-/** Block 0 has no transactions; a list of withdrawals stands where its fork has one. */
-function genesisBody(header: Header): BlockRecord['body'] {
-  const empty = { transactions: [], uncles: [] }
-  return header.withdrawalsRoot === undefined ? empty : { ...empty, withdrawals: [] }
-}
-
 /** Compares by the hash that is known beforehand, else by the block that the genesis makes. */
 function checkSameChain(store: Store, identity: ChainIdentity, genesis: Genesis): void {
   const given =
@@ -360,7 +355,7 @@ function readAncestors(store: Store, head: Header): AncestorWindow {
         { number },
       )
     const { header } = readStoredHeader(store, number, hash)
-    const { uncles } = readStoredBody(store, number, hash)
+    const { uncles } = readStoredBody(store, header)
     window.push({ header, uncleHashes: uncles.map((uncle) => uncle.hash) })
   }
   return window

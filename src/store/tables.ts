@@ -12,7 +12,7 @@
  *  storages      account hash (32) ‖ keccak(slot) (32)           the value without leading zeros, 1 to 32 bytes
  *  codes         keccak(code) (32)                               code
  *  headers       block number (8) ‖ block hash (32)              RLP of the header ‖ RLP of the total difficulty
- *  bodies        block number (8) ‖ block hash (32)              RLP of the body
+ *  bodies        block number (8) ‖ block hash (32)              RLP of the body; none for an empty one
  *  receipts      block number (8) ‖ block hash (32)              RLP of the list of receipts
  *  canonical     block number (8)                                hash of the canonical block at that height (32)
  *  numbers       block hash (32)                                 block number (8)

@@ -17,7 +17,9 @@ import { blockKey, META, numberKey, type Store, type Table } from '../../store/i
 import {
   decodeStoredBody,
   decodeStoredHeader,
+  emptyBody,
   type HeadRecord,
+  hasEmptyBody,
   readCanonicalHash,
   readHead,
   readIdentity,
@@ -56,6 +58,7 @@ export function* verifyChain(
   onBlock: (number: number) => void,
 ): Generator<Difference> {
   let parent: StoredHeader | undefined
+  let bodyRowCount = 0
   let receiptRowCount = 0
   for (let number = 0; number <= facts.head.number; number++) {
     const checker = new BlockChecker(store, facts, number, parent)
@@ -63,6 +66,7 @@ export function* verifyChain(
     // Without this block nothing after it can be told right from wrong.
     if (result === undefined) return
     parent = result
+    if (checker.hasBody) bodyRowCount++
     if (checker.hasReceipts) receiptRowCount++
     onBlock(number)
   }
@@ -77,10 +81,11 @@ export function* verifyChain(
       head.stateRoot,
       facts.head.stateRoot,
     )
-  yield* verifyRowCounts(store, facts.head.number + 1, receiptRowCount)
+  yield* verifyRowCounts(store, facts.head.number + 1, bodyRowCount, receiptRowCount)
 }
 
 class BlockChecker {
+  hasBody = false
   hasReceipts = false
   private readonly store: Store
   private readonly facts: ChainFacts
@@ -156,12 +161,14 @@ class BlockChecker {
   private *verifyBody(key: Uint8Array, header: Header): Generator<Difference> {
     const { store, number, subject, parent, facts } = this
     const row = store.get('bodies', key)
-    if (row === undefined) {
-      yield difference('bodies', key, subject, 'a body', undefined)
+    this.hasBody = !hasEmptyBody(header)
+    if ((row !== undefined) !== this.hasBody) {
+      const expected = this.hasBody ? 'a body' : 'none, as the header says that it is empty'
+      yield difference('bodies', key, subject, expected, row)
       return
     }
     try {
-      const body = decodeStoredBody(row, number)
+      const body = row === undefined ? emptyBody(header) : decodeStoredBody(row, number)
       const isMerged = isMergedAfter(facts.spec.schedule, parent?.totalDifficulty ?? 0n)
       validateBody(header, body, rulesAt(facts.spec, number, header.timestamp, isMerged).fork)
       this.hasReceipts = body.transactions.length > 0
@@ -195,11 +202,12 @@ class BlockChecker {
 function* verifyRowCounts(
   store: Store,
   blockCount: number,
+  bodyRowCount: number,
   receiptRowCount: number,
 ): Generator<Difference> {
   const expected: Partial<Record<Table, number>> = {
     headers: blockCount,
-    bodies: blockCount,
+    bodies: bodyRowCount,
     receipts: receiptRowCount,
     canonical: blockCount,
     numbers: blockCount,
