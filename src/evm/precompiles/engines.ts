@@ -11,7 +11,7 @@ import { MclBls } from './curves/mclBls.ts'
 import { MclCurve } from './curves/mclCurve.ts'
 import { loadMclModule, MclCurveId } from './curves/mclModule.ts'
 import { nobleBls, nobleBn254 } from './curves/nobleCurve.ts'
-import { MclP256, nobleP256, type P256Engine } from './curves/p256Engine.ts'
+import { MclP256, NobleP256, type P256Engine } from './curves/p256Engine.ts'
 import { prepareRecovery, type RecoveryLibrary, recoveryLibrary } from './secp256k1.ts'
 
 /** One curve: the WebAssembly engine once it is loaded, and the one that needs no loading. */
@@ -71,7 +71,7 @@ export const blsSlot = new EngineSlot<BlsEngine>(
 )
 export const p256Slot = new EngineSlot<P256Engine>(
   async () => new MclP256(await loadMclModule(MclCurveId.p256)),
-  () => nobleP256,
+  () => new NobleP256(),
 )
 
 /** Which library answers for what, at this moment. */
@@ -83,7 +83,7 @@ export type PrecompileLibraries = {
 }
 
 /**
- * Loads the WebAssembly libraries that the precompiles of `fork` use: up to three modules of mcl, about 60 ms each,
+ * Loads the WebAssembly libraries that the precompiles of `fork` use: up to three modules of mcl, about 0.15 s each,
  * and the portable secp256k1 where the native one is missing. Repeated and concurrent calls load nothing twice.
  * Never rejects: what does not load is answered by slower code, as the result says.
  */

@@ -19,7 +19,7 @@ import { loadMclModule, MclCurveId } from './curves/mclModule.ts'
 import {
   isCongruent,
   MclP256,
-  nobleP256,
+  NobleP256,
   P256_FIELD_MODULUS,
   P256_GROUP_ORDER,
 } from './curves/p256Engine.ts'
@@ -97,6 +97,7 @@ test('ecrecover: what no key could sign gives nothing and costs the same', () =>
   )
 })
 
+const nobleP256 = new NobleP256()
 const mclP256 = new MclP256(await loadMclModule(MclCurveId.p256))
 
 test('P-256: mcl and noble agree on true, odd and damaged signatures', () => {
@@ -113,10 +114,22 @@ test('P-256: mcl and noble agree on true, odd and damaged signatures', () => {
     if (!isInRange(input)) continue
     const expected = nobleP256.verify(input)
     if (expected) trueCount++
+    assert.equal(libraryVerifies(input), expected, `step ${step}: the library's own verification`)
     assert.equal(mclP256.verify(input), expected, `step ${step}: ${toBareHex(input)}`)
   }
   assert.ok(trueCount > 30)
 })
+
+/** The library's module of NIST curves, which the engines do not load. */
+function libraryVerifies(input: Uint8Array): boolean {
+  const key = bytesConcat(Uint8Array.of(4), input.subarray(96))
+  const options = { prehash: false, lowS: false }
+  try {
+    return p256.verify(input.subarray(32, 96), input.subarray(0, 32), key, options)
+  } catch {
+    return false
+  }
+}
 
 /** hash = -r * key's secret makes the sum of both points infinity. */
 test('P-256: a nonce point at infinity is no signature', () => {
