@@ -29,7 +29,7 @@ import {
   REFERENCE_OFFSET,
   VALUE_SLOT,
 } from '../arena/index.ts'
-import { assert, EMPTY_TRIE_ROOT, TRIE_KEY_BYTES_MAX, VERIFY } from '../base/index.ts'
+import { assert, EMPTY_BYTES, EMPTY_TRIE_ROOT, TRIE_KEY_BYTES_MAX, VERIFY } from '../base/index.ts'
 import { copyBytes, followLink, freeNode, hashOf, type TrieCore } from './core.ts'
 import { HandleList } from './handleList.ts'
 import { hashTree } from './hashTree.ts'
@@ -88,10 +88,11 @@ class Commit {
   readonly columns: NodeSetColumns = {
     paths: new ByteColumn(),
     pathEnds: new NumberColumn(),
-    hashes: new ByteColumn(),
     encodingIndexes: new NumberColumn(),
     previousIndexes: new NumberColumn(),
-    encodings: new ByteColumn(),
+    hashes: EMPTY_BYTES,
+    chunks: [],
+    encodingChunks: new NumberColumn(),
     encodingEnds: new NumberColumn(),
     leaves: [],
   }
@@ -140,24 +141,28 @@ class Commit {
     else if (formerStored) this.addDeletion(former, depth)
   }
 
-  /** Encodes all that was listed, in one pass over big regions. */
+  /** Encodes all that was listed, in one pass over big regions, and copies the hashes. */
   encode(): void {
-    const { encodings, encodingEnds } = this.columns
-    this.core.kernel.encodeNodes(
-      this.encoded.handles,
-      this.encoded.count,
-      (bytes, start, lengths, count) => {
-        let total = 0
-        for (let index = 0; index < count; index++) total += lengths[index]!
-        const target = encodings.claim(total)
-        encodings.bytes.set(bytes.subarray(start, start + total), target)
-        let end = target
-        for (let index = 0; index < count; index++) {
-          end += lengths[index]!
-          encodingEnds.push(end)
-        }
-      },
-    )
+    const { columns, encoded, core } = this
+    const { chunks, encodingChunks, encodingEnds } = columns
+    core.kernel.encodeNodes(encoded.handles, encoded.count, (bytes, start, lengths, count) => {
+      let end = 0
+      for (let index = 0; index < count; index++) {
+        end += lengths[index]!
+        encodingChunks.push(chunks.length)
+        encodingEnds.push(end)
+      }
+      chunks.push(copyBytes(bytes, start, start + end))
+    })
+    const hashes = new Uint32Array((REFERENCE_BYTES / 4) * encoded.count)
+    const { words } = core.arena
+    let target = 0
+    for (let index = 0; index < encoded.count; index++) {
+      const reference = encoded.handles[index]! * WORDS + REFERENCE_OFFSET / 4
+      for (let word = reference; word < reference + REFERENCE_BYTES / 4; word++)
+        hashes[target++] = words[word]!
+    }
+    columns.hashes = new Uint8Array(hashes.buffer)
   }
 
   /** Copies keys and values of the leaves found. */
@@ -319,19 +324,8 @@ class Commit {
   }
 
   private addWrite(node: NodeHandle, depth: number, former: NodeHandle): void {
-    const { columns, encoded, words } = this
+    const { columns, encoded } = this
     this.addPath(depth)
-    const start = columns.hashes.claim(REFERENCE_BYTES)
-    const { bytes } = columns.hashes
-    const word = node * WORDS + REFERENCE_OFFSET / 4
-    for (let index = 0; index < REFERENCE_BYTES / 4; index++) {
-      const value = words[word + index]!
-      const at = start + 4 * index
-      bytes[at] = value
-      bytes[at + 1] = value >>> 8
-      bytes[at + 2] = value >>> 16
-      bytes[at + 3] = value >>> 24
-    }
     columns.encodingIndexes.push(encoded.count)
     encoded.push(node)
     this.addPrevious(former)

@@ -204,10 +204,15 @@ export function hashOf(core: TrieCore, handle: NodeHandle): Uint8Array {
   return copyBytes(core.arena.bytes, start, start + REFERENCE_BYTES)
 }
 
+const SHORT_COPY_BYTES = 160
+
 /** A copy outside of shared memory, whatever the source is. */
 export function copyBytes(source: Uint8Array, start: number, end: number): Uint8Array {
-  const copy = new Uint8Array(end - start)
-  copy.set(source.subarray(start, end))
+  const length = end - start
+  const copy = new Uint8Array(length)
+  // A view costs more than copying a short string byte by byte.
+  if (length > SHORT_COPY_BYTES) copy.set(source.subarray(start, end))
+  else for (let index = 0; index < length; index++) copy[index] = source[start + index]!
   return copy
 }
 

@@ -45,7 +45,7 @@ export function valueInvalid(
 ): VarveError<TrieErrorCode> {
   return new VarveError(
     'TRIE_VALUE_INVALID',
-    `value of trie key ${toBareHex(key)}: expected at most ${bytesMax} bytes, got ${value.length}`,
+    `value of trie key ${toBareHex(key)}: expected 1 to ${bytesMax} bytes, got ${value.length}`,
     { valueBytes: value.length },
   )
 }
@@ -62,7 +62,7 @@ export type TrieErrorCode =
   | 'TRIE_NODE_INVALID'
   /** A key is too long. */
   | 'TRIE_KEY_INVALID'
-  /** A value is too long. */
+  /** A value is too long, or empty where values may not be. */
   | 'TRIE_VALUE_INVALID'
   /** The trie was used after `dispose`. */
   | 'TRIE_DISPOSED'

@@ -21,4 +21,5 @@ export {
   verifyMultiProof,
   verifyProof,
 } from './proof.ts'
+export { orderedRoot, StackTrie, type StackTrieErrorCode } from './stackTrie.ts'
 export { NO_READER, Trie, type TrieOptions } from './trie.ts'

@@ -178,12 +178,16 @@ export type NodeSetColumns = {
   readonly paths: ByteColumn
   /** End of path i in `paths`. Writes and deletions in the order they were found. */
   readonly pathEnds: NumberColumn
-  readonly hashes: ByteColumn
-  /** Index into `encodingEnds` of the new bytes, or NO_PREVIOUS for a deletion. */
+  /** Index of the new bytes among the encodings, or NO_PREVIOUS for a deletion. */
   readonly encodingIndexes: NumberColumn
-  /** Index into `encodingEnds` of the previous bytes, or NO_PREVIOUS. */
+  /** Index of the previous bytes among the encodings, or NO_PREVIOUS. */
   readonly previousIndexes: NumberColumn
-  readonly encodings: ByteColumn
+  /** Hash of encoding i at 32 x i. */
+  hashes: Uint8Array
+  /** Encodings in their order, one behind the other within a chunk. */
+  readonly chunks: Uint8Array[]
+  /** Chunk of encoding i, and its end there. */
+  readonly encodingChunks: NumberColumn
   readonly encodingEnds: NumberColumn
   readonly leaves: LeafWrite[]
 }
@@ -227,8 +231,7 @@ export class ColumnNodeSet implements NodeSet {
         deletions.push({ path, previous })
         continue
       }
-      const hashStart = 32 * nodes.length
-      const hash = hashes.bytes.subarray(hashStart, hashStart + 32)
+      const hash = hashes.subarray(32 * encodingIndex, 32 * encodingIndex + 32)
       nodes.push({ path, hash, bytes, previous })
     }
     this.entries = { nodes, deletions }
@@ -237,9 +240,11 @@ export class ColumnNodeSet implements NodeSet {
 
   private encoding(index: number): Uint8Array | undefined {
     if (index === NO_PREVIOUS) return undefined
-    const { encodings, encodingEnds } = this.columns
-    const start = index === 0 ? 0 : encodingEnds.numbers[index - 1]!
-    return encodings.bytes.subarray(start, encodingEnds.numbers[index]!)
+    const { chunks, encodingChunks, encodingEnds } = this.columns
+    const chunk = encodingChunks.numbers[index]!
+    const isFirst = index === 0 || encodingChunks.numbers[index - 1] !== chunk
+    const start = isFirst ? 0 : encodingEnds.numbers[index - 1]!
+    return chunks[chunk]!.subarray(start, encodingEnds.numbers[index]!)
   }
 }
 

@@ -1,0 +1,160 @@
+/**
+ * The root of pairs that come in key order, with memory for one path: only the branches between the root and the last
+ * key are open, and each is closed to a reference as soon as a key leaves it.
+ *
+ *     last key   1 2 7 7 a        open branches at nibble 1 and 3, the last pair still without a place
+ *     next key   1 2 8 …          2 nibbles in common: the pair goes into the branch at 3, which is closed into a new
+ *                                 branch at 2
+ *
+ * Used for the roots of transactions, receipts and withdrawals. Not here: reading back, deleting, node sets; that is
+ * `Trie`.
+ */
+import {
+  assert,
+  bytesCompare,
+  EMPTY_BYTES,
+  EMPTY_TRIE_ROOT,
+  HASH_BYTES,
+  TRIE_KEY_BYTES_MAX,
+  TRIE_VALUE_BYTES_MAX,
+  toHex,
+  VarveError,
+} from '../base/index.ts'
+import { encodeRlp, type RlpInput } from '../codec/index.ts'
+import { keccak256 } from '../kernels/index.ts'
+import { keyInvalid, valueInvalid } from './faults.ts'
+import { commonNibbles, nibbleAt } from './nibbles.ts'
+
+/** A branch on the path of the last key. */
+type OpenBranch = {
+  /** Nibbles before it. */
+  readonly depth: number
+  /** 16 references, then the value. */
+  readonly items: RlpInput[]
+}
+
+export class StackTrie {
+  /** From the root down. */
+  private readonly open: OpenBranch[] = []
+  private key: Uint8Array | undefined
+  private value: Uint8Array = EMPTY_BYTES
+  private isFinished = false
+
+  /**
+   * Adds a pair. Both arrays are kept until the next call.
+   * @param key above the last one; one key may be the beginning of the next
+   * @param value not empty
+   * @throws VarveError TRIE_KEY_ORDER, TRIE_KEY_INVALID, TRIE_VALUE_INVALID
+   */
+  add(key: Uint8Array, value: Uint8Array): void {
+    assert(!this.isFinished, 'stack trie: it is finished')
+    if (key.length > TRIE_KEY_BYTES_MAX) throw keyInvalid(key, TRIE_KEY_BYTES_MAX)
+    if (value.length === 0 || value.length > TRIE_VALUE_BYTES_MAX)
+      throw valueInvalid(key, value, TRIE_VALUE_BYTES_MAX)
+    const last = this.key
+    if (last !== undefined) {
+      if (bytesCompare(last, key) >= 0)
+        throw new VarveError<StackTrieErrorCode>(
+          'TRIE_KEY_ORDER',
+          `stack trie: expected a key above ${toHex(last)}, got ${toHex(key)}`,
+        )
+      const limit = 2 * Math.min(last.length, key.length)
+      this.settle(last, commonNibbles(last, 0, key, 0, 0, limit))
+    }
+    this.key = key
+    this.value = value
+  }
+
+  /** The root of what was added, 32 fresh bytes. Ends the use of the stack trie. */
+  finish(): Uint8Array {
+    assert(!this.isFinished, 'stack trie: it is finished')
+    this.isFinished = true
+    const { key } = this
+    if (key === undefined) return Uint8Array.from(EMPTY_TRIE_ROOT)
+    if (this.open.length === 0) return keccak256(leaf(key, 0, this.value))
+    this.place(key, this.open.at(-1)!)
+    while (this.open.length > 1) this.closeInto(key, this.open[this.open.length - 2]!)
+    return keccak256(this.closed(key, 0))
+  }
+
+  /** Places the last pair and closes what the next key leaves; the two share `shared` nibbles. */
+  private settle(key: Uint8Array, shared: number): void {
+    const { open } = this
+    const top = open.at(-1)
+    if (top === undefined || top.depth < shared) open.push(newBranch(shared))
+    this.place(key, open.at(-1)!)
+    while (open.at(-1)!.depth > shared) {
+      const parent = open[open.length - 2]
+      if (parent !== undefined && parent.depth >= shared) this.closeInto(key, parent)
+      else {
+        const fork = newBranch(shared)
+        this.closeInto(key, fork)
+        open.push(fork)
+      }
+    }
+  }
+
+  private place(key: Uint8Array, branch: OpenBranch): void {
+    const { depth, items } = branch
+    if (2 * key.length === depth) items[16] = this.value
+    else items[nibbleAt(key, 0, depth)] = reference(leaf(key, depth + 1, this.value))
+  }
+
+  /** Closes the innermost branch and puts its reference into `parent`. */
+  private closeInto(key: Uint8Array, parent: OpenBranch): void {
+    parent.items[nibbleAt(key, 0, parent.depth)] = reference(this.closed(key, parent.depth + 1))
+  }
+
+  /** Takes the innermost branch off; its encoding with what leads to it from nibble `start` on. */
+  private closed(key: Uint8Array, start: number): Uint8Array {
+    const { depth, items } = this.open.pop()!
+    const branch = encodeRlp(items)
+    if (depth === start) return branch
+    return encodeRlp([hexPrefix(key, start, depth, false), reference(branch)])
+  }
+}
+
+/**
+ * The root over a list, as block headers have it: keys are the RLP of the indexes.
+ * @param items encoded transactions, receipts or withdrawals
+ * @see Yellow Paper, section 4.3.2
+ */
+export function orderedRoot(items: readonly Uint8Array[]): Uint8Array {
+  const stack = new StackTrie()
+  // RLP of 0 is 0x80: it comes after 1 to 127, which are bytes of their own, and before 0x81 and two bytes.
+  const singleByteEnd = Math.min(items.length, 128)
+  for (let index = 1; index < singleByteEnd; index++) stack.add(encodeRlp(index), items[index]!)
+  if (items.length > 0) stack.add(encodeRlp(0), items[0]!)
+  for (let index = 128; index < items.length; index++) stack.add(encodeRlp(index), items[index]!)
+  return stack.finish()
+}
+
+function newBranch(depth: number): OpenBranch {
+  return { depth, items: new Array<RlpInput>(17).fill(EMPTY_BYTES) }
+}
+
+function leaf(key: Uint8Array, start: number, value: Uint8Array): Uint8Array {
+  return encodeRlp([hexPrefix(key, start, 2 * key.length, true), value])
+}
+
+/** What stands for a node in its parent. */
+function reference(encoding: Uint8Array): RlpInput {
+  return encoding.length < HASH_BYTES ? { raw: encoding } : keccak256(encoding)
+}
+
+/** Yellow Paper, appendix C, of nibbles `start` to `end` of a packed key. */
+function hexPrefix(key: Uint8Array, start: number, end: number, isLeaf: boolean): Uint8Array {
+  const count = end - start
+  const packed = new Uint8Array((count >> 1) + 1)
+  packed[0] = isLeaf ? 0x20 : 0
+  let index = start
+  if ((count & 1) === 1) packed[0]! |= 0x10 | nibbleAt(key, 0, index++)
+  for (let at = 1; index < end; index += 2)
+    packed[at++] = (nibbleAt(key, 0, index) << 4) | nibbleAt(key, 0, index + 1)
+  return packed
+}
+
+/** Error codes of this module. */
+export type StackTrieErrorCode =
+  /** Keys did not come in ascending order. */
+  'TRIE_KEY_ORDER'
