@@ -1,0 +1,71 @@
+/**
+ * EIP-7702: accounts that lend themselves the code of another, and the authorizations that arrange it.
+ *
+ *     0xef0100 ‖ address      code of an account that runs the code at `address`
+ */
+import { ADDRESS_BYTES, bytesAreZero, EMPTY_BYTES, U64_MAX } from '../base/index.ts'
+import type { Authorization, SenderRecovery } from '../codec/index.ts'
+import type { Machine } from '../evm/index.ts'
+
+const DELEGATION_BYTES = 3 + ADDRESS_BYTES
+/** What an authorization of an existing account gets back: 25,000 were paid ahead, and 12,500 are its price. */
+const GAS_AUTHORIZATION_REFUND = 12_500n
+
+/** Whether code is a delegation to another account. */
+export function isDelegation(code: Uint8Array): boolean {
+  return (
+    code.length === DELEGATION_BYTES && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
+  )
+}
+
+/** The account whose code runs, 20 bytes, or `undefined` where code is no delegation. A view of `code`. */
+export function delegationTarget(code: Uint8Array): Uint8Array | undefined {
+  return isDelegation(code) ? code.subarray(3) : undefined
+}
+
+/**
+ * Applies authorizations one after the other; those that do not hold are passed over. Runs inside a transaction,
+ * after the sender's nonce has risen.
+ * @returns gas refunded for accounts that existed
+ */
+export function applyAuthorizations(
+  machine: Machine,
+  authorizations: readonly Authorization[],
+  chainId: bigint,
+  recovery: SenderRecovery,
+): bigint {
+  let refund = 0n
+  for (const authorization of authorizations)
+    refund += applyAuthorization(machine, authorization, chainId, recovery)
+  return refund
+}
+
+function applyAuthorization(
+  machine: Machine,
+  authorization: Authorization,
+  chainId: bigint,
+  recovery: SenderRecovery,
+): bigint {
+  const { nonce, address } = authorization
+  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return 0n
+  if (nonce === U64_MAX) return 0n
+  const authority = recovery.recoverAuthority(authorization)
+  if (authority === undefined) return 0n
+  // Warm even where the rest fails: from here on the account has been read.
+  machine.warmAddress(authority)
+  const code = machine.getCode(authority)
+  if (code.length > 0 && !isDelegation(code)) return 0n
+  if (machine.getNonce(authority) !== nonce) return 0n
+  const refund = machine.exists(authority) ? GAS_AUTHORIZATION_REFUND : 0n
+  machine.setNonce(authority, nonce + 1n)
+  machine.setCode(authority, bytesAreZero(address) ? EMPTY_BYTES : delegationTo(address))
+  return refund
+}
+
+function delegationTo(address: Uint8Array): Uint8Array {
+  const code = new Uint8Array(DELEGATION_BYTES)
+  code[0] = 0xef
+  code[1] = 0x01
+  code.set(address, 3)
+  return code
+}

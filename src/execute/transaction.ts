@@ -1,0 +1,144 @@
+/**
+ * One transaction of any type over the machine: check, buy gas, run, refund, pay. Yellow Paper section 6, EIP-1559,
+ * 2929, 2930, 3529, 3651, 4844, 7623, 7702.
+ *
+ *     check ─▶ gas is bought ─▶ nonce, warm set, authorizations ─▶ call or create ─▶ refund ─▶ sender, coinbase are paid
+ *
+ * Not here: the block around it (`executor.ts`), its receipt (`transactionReceipt.ts`).
+ */
+import { Fork } from '../base/index.ts'
+import { type SenderRecovery, TransactionType, type UnsignedTransaction } from '../codec/index.ts'
+import type { Log, Machine, MessageResult, Status } from '../evm/index.ts'
+import { larger, smaller } from './bigints.ts'
+import { applyAuthorizations, delegationTarget } from './delegation.ts'
+import {
+  type BlockSpace,
+  checkTransaction,
+  type ExecutionBlock,
+  type TransactionCost,
+} from './transactionCheck.ts'
+
+/** What a transaction did that is not in the state. */
+export type TransactionOutcome = {
+  /** How its message ended; `Status.Success` or not is the receipt's status. */
+  readonly status: Status
+  /** After refund and floor. */
+  readonly gasUsed: bigint
+  readonly blobGasUsed: bigint
+  /** Wei a gas that the sender paid. */
+  readonly gasPrice: bigint
+  /** Output of a call, reason of a revert, or code of the new contract. */
+  readonly output: Uint8Array
+  /** Address of the contract that it created. */
+  readonly created: Uint8Array | undefined
+  readonly logs: readonly Log[]
+}
+
+/** Where transactions run. The machine has begun `block`. */
+export type TransactionContext = {
+  readonly machine: Machine
+  readonly block: ExecutionBlock
+  /** Shrinks with every transaction. */
+  readonly space: BlockSpace
+  readonly recovery: SenderRecovery
+}
+
+/** Largest part of the gas used that refunds may give back: 1/2, and 1/5 from London on (EIP-3529). */
+const REFUND_DIVISOR_FRONTIER = 2n
+const REFUND_DIVISOR_LONDON = 5n
+
+/**
+ * Executes a transaction.
+ * @param sender recovered from the signature, 20 bytes
+ * @throws VarveError with a TransactionRejectionErrorCode where it may not be in the block, and what the host throws;
+ *   the state is then as before
+ */
+export function executeTransaction(
+  context: TransactionContext,
+  transaction: UnsignedTransaction,
+  sender: Uint8Array,
+): TransactionOutcome {
+  const { machine, block, space } = context
+  const cost = checkTransaction(machine, block, space, transaction, sender)
+  machine.beginTransaction({
+    origin: sender,
+    gasPrice: cost.gasPrice,
+    blobHashes: transaction.type === TransactionType.Blob ? transaction.blobVersionedHashes : [],
+  })
+  const start = machine.snapshot()
+  try {
+    const outcome = run(context, transaction, sender, cost)
+    machine.finishTransaction()
+    space.gasLeft -= outcome.gasUsed
+    space.blobGasLeft -= cost.blobGas
+    return outcome
+  } catch (error) {
+    machine.revert(start)
+    throw error
+  }
+}
+
+function run(
+  context: TransactionContext,
+  transaction: UnsignedTransaction,
+  sender: Uint8Array,
+  cost: TransactionCost,
+): TransactionOutcome {
+  const { machine, block } = context
+  const { gasLimit } = transaction
+  machine.subtractBalance(sender, gasLimit * cost.gasPrice + cost.blobGas * block.blobBaseFee)
+  if (block.fork >= Fork.Berlin) warm(machine, block, transaction, sender)
+  const { message, refund: authorizationRefund } = sendMessage(context, transaction, sender, cost)
+
+  const gasUsedBefore = gasLimit - message.gasLeft
+  const divisor = block.fork >= Fork.London ? REFUND_DIVISOR_LONDON : REFUND_DIVISOR_FRONTIER
+  const refund = smaller(machine.refund + authorizationRefund, gasUsedBefore / divisor)
+  const gasUsed = larger(gasUsedBefore - refund, cost.floorGas)
+
+  machine.addBalance(sender, (gasLimit - gasUsed) * cost.gasPrice)
+  // The base fee is burnt (EIP-1559). Paying nothing still touches the coinbase, as all eras demand.
+  machine.addBalance(block.coinbase, gasUsed * (cost.gasPrice - block.baseFee))
+  const { status, output, created } = message
+  const { blobGas: blobGasUsed, gasPrice } = cost
+  return { status, gasUsed, blobGasUsed, gasPrice, output, created, logs: machine.logs() }
+}
+
+/** Warm before the first instruction: EIP-2929, EIP-2930, EIP-3651. The machine knows precompiles as warm. */
+function warm(
+  machine: Machine,
+  block: ExecutionBlock,
+  transaction: UnsignedTransaction,
+  sender: Uint8Array,
+): void {
+  machine.warmAddress(sender)
+  if (transaction.to !== undefined) machine.warmAddress(transaction.to)
+  if (block.fork >= Fork.Shanghai) machine.warmAddress(block.coinbase)
+  if (transaction.type === TransactionType.Legacy) return
+  for (const { address, storageKeys } of transaction.accessList) {
+    machine.warmAddress(address)
+    for (const slot of storageKeys) machine.warmSlot(address, slot)
+  }
+}
+
+/** Runs the message itself. Its failure undoes what it did, and neither the nonce nor the authorizations. */
+function sendMessage(
+  context: TransactionContext,
+  transaction: UnsignedTransaction,
+  sender: Uint8Array,
+  cost: TransactionCost,
+): { readonly message: MessageResult; readonly refund: bigint } {
+  const { machine, block, recovery } = context
+  const { to, data, value } = transaction
+  const gas = transaction.gasLimit - cost.intrinsicGas
+  if (to === undefined)
+    return { message: machine.create({ caller: sender, initCode: data, value, gas }), refund: 0n }
+  machine.setNonce(sender, transaction.nonce + 1n)
+  let refund = 0n
+  if (transaction.type === TransactionType.SetCode)
+    refund = applyAuthorizations(machine, transaction.authorizationList, block.chainId, recovery)
+  if (block.fork >= Fork.Prague) {
+    const target = delegationTarget(machine.getCode(to))
+    if (target !== undefined) machine.warmAddress(target)
+  }
+  return { message: machine.call({ caller: sender, target: to, input: data, value, gas }), refund }
+}
