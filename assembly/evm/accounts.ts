@@ -272,6 +272,7 @@ export function destructedAt(position: u32): u32 {
 
 /** Empties the lists of the transaction. */
 export function clearLists(): void {
+  ripemdTouched = 0
   touchedCount = 0
   destructedCount = 0
 }
