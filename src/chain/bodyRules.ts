@@ -95,8 +95,7 @@ export function validateReceipts(header: Header, receipts: readonly Receipt[]): 
       header.gasUsed,
       gasUsed,
     )
-  const bloom = new Uint8Array(BLOOM_BYTES)
-  for (const receipt of receipts) mergeBloom(bloom, receipt.logsBloom)
+  const bloom = receipts.length === 0 ? EMPTY_BLOOM : joinedBloom(receipts)
   if (!bytesEqual(bloom, header.logsBloom))
     throw blockFault<BodyRuleErrorCode>(
       'BLOCK_LOGS_BLOOM_INVALID',
@@ -114,6 +113,15 @@ export function validateReceipts(header: Header, receipts: readonly Receipt[]): 
       header.receiptsRoot,
       root,
     )
+}
+
+/** Shared: never written to. */
+const EMPTY_BLOOM = new Uint8Array(BLOOM_BYTES)
+
+function joinedBloom(receipts: readonly Receipt[]): Uint8Array {
+  const bloom = new Uint8Array(BLOOM_BYTES)
+  for (const receipt of receipts) mergeBloom(bloom, receipt.logsBloom)
+  return bloom
 }
 
 function listRoot<Item>(items: readonly Item[], encode: (item: Item) => Uint8Array): Uint8Array {
