@@ -33,6 +33,7 @@ import {
   encodeSlimReceipts,
   mergeBloom,
 } from './receipt.ts'
+import { decodeRlp, encodeRlp, type RlpInput } from './rlp.ts'
 import { SenderRecovery } from './sender.ts'
 import { decodeTransaction, encodeTransaction } from './transaction.ts'
 
@@ -206,6 +207,14 @@ test('header field counts: those of a fork pass, all others are refused', () => 
     } else if (count > 15)
       assert.throws(() => encodeHeader(fields), isFault('HEADER_FIELD_COUNT'), `${count}`)
   }
+  // The same counts in bytes that another encoder made.
+  const all = decodeRlp(encodeHeader(FULL)) as readonly RlpInput[]
+  const decode = (list: readonly RlpInput[]) => () => decodeHeader(encodeRlp(list))
+  for (const count of [18, 19])
+    assert.throws(decode(all.slice(0, count)), isFault('HEADER_FIELD_COUNT'), `${count}`)
+  for (let count = 0; count < 15; count++)
+    assert.throws(decode(all.slice(0, count)), isFault('RLP_ITEM_MISSING'), `${count}`)
+  assert.throws(decode([...all, 1]), isFault('RLP_LIST_LONG'))
   const { withdrawalsRoot: _, ...gap } = FULL
   assert.throws(() => encodeHeader(gap), isFault('HEADER_FIELD_COUNT'))
 })

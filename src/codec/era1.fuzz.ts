@@ -4,9 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { isVarveError } from '../base/index.ts'
+import { bigintToBytes, isVarveError } from '../base/index.ts'
+import { keccak256 } from '../kernels/index.ts'
 import { Prng } from '../testing/index.ts'
-import { ENTRY_HEADER_BYTES, Era1EntryType, Era1Reader } from './era1.ts'
+import { crc32c, maskCrc32c } from './crc32c.ts'
+import { ENTRY_HEADER_BYTES, type Era1Block, Era1EntryType, Era1Reader } from './era1.ts'
 import { Era1Accumulator } from './era1Accumulator.ts'
 import { verifyEra1 } from './era1Verify.ts'
 import { decodeHeader } from './header.ts'
@@ -27,17 +29,58 @@ export function cutEra1(sourcePath: string, fromIndex: number, count: number): U
   const startNumber = reader.startNumber + fromIndex
   reader.close()
   const blocks = readFileSync(sourcePath).subarray(start, end)
+  return closeEra1(startNumber, blocks, offsets, accumulator.root())
+}
+
+/** A block whose parts may be false. */
+export type ForgedBlock = Pick<Era1Block, 'header' | 'body' | 'receipts' | 'totalDifficulty'>
+
+/** Writes blocks as a careful forger would: index, checksums and accumulator fit whatever the blocks say. */
+export function forgeEra1(startNumber: number, blocks: readonly ForgedBlock[]): Uint8Array {
+  const accumulator = new Era1Accumulator()
+  const offsets: number[] = []
+  const bytes: number[] = []
+  for (const { header, body, receipts, totalDifficulty } of blocks) {
+    offsets.push(ENTRY_HEADER_BYTES + bytes.length)
+    bytes.push(...entry(Era1EntryType.Header, plainStream(header)))
+    bytes.push(...entry(Era1EntryType.Body, plainStream(body)))
+    bytes.push(...entry(Era1EntryType.Receipts, plainStream(receipts)))
+    const total = bigintToBytes(totalDifficulty, 32).reverse()
+    bytes.push(...entry(Era1EntryType.TotalDifficulty, [...total]))
+    accumulator.add(keccak256(header), totalDifficulty)
+  }
+  return closeEra1(startNumber, Uint8Array.from(bytes), offsets, accumulator.root())
+}
+
+function closeEra1(
+  startNumber: number,
+  blocks: Uint8Array,
+  offsets: readonly number[],
+  root: Uint8Array,
+): Uint8Array {
   const indexOffset = ENTRY_HEADER_BYTES + blocks.length + ENTRY_HEADER_BYTES + 32
   return Uint8Array.from([
     ...entry(Era1EntryType.Version, []),
     ...blocks,
-    ...entry(Era1EntryType.Accumulator, [...accumulator.root()]),
+    ...entry(Era1EntryType.Accumulator, [...root]),
     ...entry(Era1EntryType.BlockIndex, [
       ...uint64LE(startNumber),
       ...offsets.flatMap((offset) => uint64LE(offset - indexOffset)),
-      ...uint64LE(count),
+      ...uint64LE(offsets.length),
     ]),
   ])
+}
+
+/** A snappy stream of one chunk that is not packed. */
+function plainStream(data: Uint8Array): number[] {
+  const length = data.length + 4
+  const crc = maskCrc32c(crc32c(data))
+  return [
+    ...[0xff, 6, 0, 0, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59],
+    ...[1, length & 255, (length >> 8) & 255, length >> 16],
+    ...[crc & 255, (crc >>> 8) & 255, (crc >>> 16) & 255, crc >>> 24],
+    ...data,
+  ]
 }
 
 /** How the changes of a run were found: error codes and how often. `undefined` stands for not at all. */

@@ -10,11 +10,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { isVarveError, toHex } from '../base/index.ts'
 import { fixturePath, fixturesMissing } from '../testing/index.ts'
-import { encodeBody } from './block.ts'
-import { cutEra1, flipEra1Bits, fuzzEra1 } from './era1.fuzz.ts'
+import { decodeBody, encodeBody } from './block.ts'
+import { cutEra1, type ForgedBlock, flipEra1Bits, forgeEra1, fuzzEra1 } from './era1.fuzz.ts'
 import { Era1Reader } from './era1.ts'
 import { verifyEra1 } from './era1Verify.ts'
-import { encodeHeader } from './header.ts'
+import { decodeHeader, encodeHeader } from './header.ts'
 import { encodeReceipts } from './receipt.ts'
 
 const MAINNET = 'era1/mainnet-00000-5ec1ffb8.era1'
@@ -93,6 +93,57 @@ test('bits whose change keeps the meaning are found by following the writer', { 
   })
 })
 
+test('a careful forger, whose checksums and accumulator fit, is refused by what the blocks say', {
+  skip,
+}, () => {
+  withFolder((folder) => {
+    const reader = new Era1Reader(fixturePath(MAINNET))
+    const from = firstWithUncles(reader)
+    const a: ForgedBlock = reader.readBlock(from)
+    const b: ForgedBlock = reader.readBlock(from + 1)
+    const c: ForgedBlock = reader.readBlock(from + 2)
+    reader.close()
+    const path = join(folder, 'forged.era1')
+    const read = (blocks: readonly ForgedBlock[], start = from) => {
+      writeFileSync(path, forgeEra1(start, blocks))
+      const forged = new Era1Reader(path)
+      try {
+        return verifyEra1(forged).count
+      } finally {
+        forged.close()
+      }
+    }
+    assert.equal(read([a, b, c]), 3)
+    const total = (block: ForgedBlock, by: bigint) => ({
+      ...block,
+      totalDifficulty: block.totalDifficulty + by,
+    })
+    const faults: [code: string, blocks: readonly ForgedBlock[], start?: number][] = [
+      ['ERA1_TOTAL_DIFFICULTY', [a, total(b, 1n), c]],
+      ['ERA1_TOTAL_DIFFICULTY', [a, b, total(c, -1n)]],
+      ['ERA1_TOTAL_DIFFICULTY', [{ ...a, totalDifficulty: 1n }]],
+      ['ERA1_CHAIN', [a, b, c], from + 1],
+      ['ERA1_CHAIN', [a, c, b]],
+      ['ERA1_CHAIN', [a, b, b]],
+      // The parent's place is taken by a block of the right number and another hash.
+      ['ERA1_CHAIN', [{ ...a, header: withOtherTime(a.header) }, b, c]],
+      ['ERA1_CONTENT', [{ ...a, body: Uint8Array.from([0xc2, 0xc0, 0xc0]) }]],
+      ['ERA1_CONTENT', [{ ...a, body: Uint8Array.from([...a.body, 0]) }]],
+      ['ERA1_CONTENT', [{ ...a, receipts: Uint8Array.from([0xc1, 0xc0]) }]],
+      ['ERA1_SNAPPY', [{ ...a, receipts: new Uint8Array(0) }]],
+      ['ERA1_CONTENT', [{ ...a, header: a.header.slice(0, -1) }]],
+      ['ERA1_CONTENT', [{ ...b, body: a.body }], from + 1],
+    ]
+    faults.forEach(([code, blocks, start], index) => {
+      assert.throws(
+        () => read(blocks, start),
+        (error) => isVarveError(error, code),
+        `fault ${index}: expected ${code}`,
+      )
+    })
+  })
+})
+
 test('a file under the name of another epoch is refused', { skip }, () => {
   withFolder((folder) => {
     const bytes = cutEra1(fixturePath(MAINNET), 10, 3)
@@ -155,6 +206,17 @@ test('no file, no era1 file, and an empty one are refused', () => {
     }
   })
 })
+
+function firstWithUncles(reader: Era1Reader): number {
+  for (let index = 0; index < reader.count; index++)
+    if (decodeBody(reader.readBlock(index).body).uncles.length > 0) return index
+  return -1
+}
+
+function withOtherTime(bytes: Uint8Array): Uint8Array {
+  const { hash, ...fields } = decodeHeader(bytes)
+  return encodeHeader({ ...fields, timestamp: fields.timestamp + 1n })
+}
 
 function firstWithTransactions(): number {
   const reader = new Era1Reader(fixturePath(SEPOLIA))
