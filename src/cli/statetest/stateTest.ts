@@ -1,0 +1,172 @@
+/**
+ * One state test as published: a pre-state, a block, a transaction with alternatives for data, gas and value, and for
+ * each fork what every combination must lead to.
+ *
+ *     {env, pre, transaction: {data[], gasLimit[], value[], …}, post: {Fork: [{indexes, hash, logs, …}]}}
+ */
+import { ADDRESS_BYTES, type BlobParameters, bytesAreZero, HASH_BYTES } from '../../base/index.ts'
+import type { GenesisAccount } from '../../chain/index.ts'
+import {
+  invalid,
+  type JsonRecord,
+  readBytes,
+  readFixed,
+  readIndex,
+  readInteger,
+  readList,
+  readObject,
+  readText,
+  readWord,
+} from './jsonValue.ts'
+import { readTransactionTemplate, type TransactionTemplate } from './transactionTemplate.ts'
+
+/** The block around the transaction. What a file does not say is `undefined`. */
+export type StateTestBlock = {
+  readonly coinbase: Uint8Array
+  readonly number: bigint
+  readonly timestamp: bigint
+  readonly gasLimit: bigint
+  readonly difficulty: bigint | undefined
+  readonly random: bigint | undefined
+  readonly baseFee: bigint | undefined
+  readonly excessBlobGas: bigint | undefined
+}
+
+/** One sub-case: a fork, a choice of data, gas and value, and what must come out. */
+export type SubCase = {
+  /** The network's name as the file writes it. */
+  readonly fork: string
+  readonly dataIndex: number
+  readonly gasIndex: number
+  readonly valueIndex: number
+  /** State root afterwards. */
+  readonly hash: Uint8Array
+  /** keccak-256 of the RLP of the logs. */
+  readonly logs: Uint8Array
+  /** The signed transaction, where the file has it. */
+  readonly txbytes: Uint8Array | undefined
+  /** Why the transaction is not valid, names joined by `|`. */
+  readonly expectException: string | undefined
+}
+
+export type StateTest = {
+  readonly name: string
+  readonly block: StateTestBlock
+  readonly accounts: readonly GenesisAccount[]
+  readonly transaction: TransactionTemplate
+  readonly subCases: readonly SubCase[]
+  readonly chainId: bigint
+  /** Blob limits by network name in lower case; empty where the file names none. */
+  readonly blobSchedule: ReadonlyMap<string, BlobParameters>
+}
+
+/** Whether a JSON value looks like a state test, so that other files in a folder can be passed over. */
+export function isStateTest(value: unknown): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    ['env', 'pre', 'transaction', 'post'].every((key) => key in value)
+  )
+}
+
+/** @throws VarveError STATETEST_INVALID, HEX_* */
+export function readStateTest(name: string, value: unknown): StateTest {
+  const test = readObject(value, name)
+  const config = test['config'] === undefined ? {} : readObject(test['config'], `${name}.config`)
+  return {
+    name,
+    block: readBlock(readObject(test['env'], `${name}.env`), `${name}.env`),
+    accounts: readAccounts(readObject(test['pre'], `${name}.pre`), `${name}.pre`),
+    transaction: readTransactionTemplate(test['transaction'], `${name}.transaction`),
+    subCases: readSubCases(readObject(test['post'], `${name}.post`), `${name}.post`),
+    chainId:
+      config['chainid'] === undefined ? 1n : readInteger(config['chainid'], `${name}.chainid`),
+    blobSchedule: readBlobSchedule(config['blobSchedule'], `${name}.blobSchedule`),
+  }
+}
+
+function readBlock(env: JsonRecord, path: string): StateTestBlock {
+  const number = (key: string) => readInteger(env[key], `${path}.${key}`)
+  const optional = (key: string) => (env[key] === undefined ? undefined : number(key))
+  return {
+    coinbase: readFixed(env['currentCoinbase'], ADDRESS_BYTES, `${path}.currentCoinbase`),
+    number: number('currentNumber'),
+    timestamp: number('currentTimestamp'),
+    gasLimit: number('currentGasLimit'),
+    difficulty: optional('currentDifficulty'),
+    random: optional('currentRandom'),
+    baseFee: optional('currentBaseFee'),
+    excessBlobGas: optional('currentExcessBlobGas'),
+  }
+}
+
+function readAccounts(pre: JsonRecord, path: string): GenesisAccount[] {
+  return Object.entries(pre).map(([key, value]) => {
+    const place = `${path}.${key}`
+    const account = readObject(value, place)
+    const storage =
+      account['storage'] === undefined ? {} : readObject(account['storage'], `${place}.storage`)
+    return {
+      address: readFixed(key, ADDRESS_BYTES, place),
+      nonce: account['nonce'] === undefined ? 0n : readInteger(account['nonce'], `${place}.nonce`),
+      balance: readInteger(account['balance'], `${place}.balance`),
+      code: account['code'] === undefined ? EMPTY : readBytes(account['code'], `${place}.code`),
+      storage: readStorage(storage, `${place}.storage`),
+    }
+  })
+}
+
+const EMPTY = new Uint8Array(0)
+
+function readStorage(storage: JsonRecord, path: string): GenesisAccount['storage'] {
+  const slots = Object.entries(storage).map(([key, value]) => ({
+    slot: readWord(key, `${path}.${key}`),
+    value: readWord(value, `${path}.${key}`),
+  }))
+  return slots.filter(({ value }) => !bytesAreZero(value))
+}
+
+function readSubCases(post: JsonRecord, path: string): SubCase[] {
+  return Object.entries(post).flatMap(([fork, list]) =>
+    readList(list, `${path}.${fork}`).map((value, index) =>
+      readSubCase(fork, readObject(value, `${path}.${fork}.${index}`), `${path}.${fork}.${index}`),
+    ),
+  )
+}
+
+function readSubCase(fork: string, post: JsonRecord, path: string): SubCase {
+  const indexes = readObject(post['indexes'], `${path}.indexes`)
+  const exception = post['expectException']
+  const txbytes = post['txbytes']
+  return {
+    fork,
+    dataIndex: readIndex(indexes['data'], `${path}.indexes.data`),
+    gasIndex: readIndex(indexes['gas'], `${path}.indexes.gas`),
+    valueIndex: readIndex(indexes['value'], `${path}.indexes.value`),
+    hash: readFixed(post['hash'], HASH_BYTES, `${path}.hash`),
+    logs: readFixed(post['logs'], HASH_BYTES, `${path}.logs`),
+    txbytes: txbytes === undefined ? undefined : readBytes(txbytes, `${path}.txbytes`),
+    expectException:
+      exception === undefined || exception === ''
+        ? undefined
+        : readText(exception, `${path}.expectException`),
+  }
+}
+
+function readBlobSchedule(value: unknown, path: string): ReadonlyMap<string, BlobParameters> {
+  const schedule = new Map<string, BlobParameters>()
+  if (value === undefined) return schedule
+  for (const [network, entry] of Object.entries(readObject(value, path))) {
+    const fields = readObject(entry, `${path}.${network}`)
+    const number = (key: string) => readInteger(fields[key], `${path}.${network}.${key}`)
+    const baseFeeUpdateFraction = number('baseFeeUpdateFraction')
+    if (baseFeeUpdateFraction === 0n)
+      throw invalid(`${path}.${network}`, 'an update fraction above 0', '0')
+    schedule.set(network.toLowerCase(), {
+      target: Number(number('target')),
+      max: Number(number('max')),
+      baseFeeUpdateFraction,
+    })
+  }
+  return schedule
+}

@@ -1,0 +1,8 @@
+export {
+  type PoolErrorCode,
+  threadCountDefault,
+  WorkerPool,
+  type WorkerPoolOptions,
+} from './pool.ts'
+export { type Answer, serve } from './serve.ts'
+export { workerUrl } from './workerUrl.ts'
