@@ -35,7 +35,8 @@ export function hostFunctions(binding: HostBinding): EvmHostFunctions {
     loadCode(hash) {
       const codeHash = kernel().copyOut(hash, 32)
       const code = host().loadCode(codeHash)
-      if (code.length === 0) throw new VarveError('EVM_CODE_MISSING', 'the host gave no code for a code hash')
+      if (code.length === 0)
+        throw new VarveError('EVM_CODE_MISSING', 'the host gave no code for a code hash')
       const block = kernel().exports.codeBlock(code.length)
       kernel().bytes.set(code, block + L.C_BYTES)
       return block
@@ -49,7 +50,13 @@ export function hostFunctions(binding: HostBinding): EvmHostFunctions {
   }
 }
 
-function runPrecompile(kernel: EvmKernel, fork: Fork, id: number, input: number, size: number): number {
+function runPrecompile(
+  kernel: EvmKernel,
+  fork: Fork,
+  id: number,
+  input: number,
+  size: number,
+): number {
   const precompile = precompileAt(id, fork)
   if (precompile === undefined) return 0
   const gas = kernel.view.getBigUint64(L.MAILBOX + L.M_PRECOMPILE_GAS, true)

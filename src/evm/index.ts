@@ -1,5 +1,5 @@
 /** The Ethereum virtual machine: messages over a block's state, for every fork. */
-export type { Host, HostAccount } from './host.ts'
+
 export {
   type EnterEvent,
   type EvmHooks,
@@ -11,6 +11,7 @@ export {
   type SlotEvent,
   type StepEvent,
 } from './hooks.ts'
+export type { Host, HostAccount } from './host.ts'
 export {
   type BlockEnvironment,
   type CallMessage,

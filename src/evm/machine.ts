@@ -11,9 +11,9 @@
 import { ADDRESS_BYTES, assert, Fork, VarveError } from '../base/index.ts'
 import { EvmEngine, EvmKernel, EvmLayout as L } from '../kernels/index.ts'
 import { forkTable } from './forkTable.ts'
-import type { Host } from './host.ts'
 import { randomHashKeys } from './hashKeys.ts'
 import type { EvmHooks } from './hooks.ts'
+import type { Host } from './host.ts'
 import { hostFunctions } from './hostFunctions.ts'
 import { Status } from './status.ts'
 import { TraceReader } from './traceReader.ts'
@@ -137,7 +137,8 @@ export class Machine {
     this.host = host
     this.fork = environment.fork
     kernel.bytes.set(forkTable(environment.fork), L.RULES)
-    const word = (offset: number, value: bigint): void => kernel.writeWord(L.ENVIRONMENT + offset, value)
+    const word = (offset: number, value: bigint): void =>
+      kernel.writeWord(L.ENVIRONMENT + offset, value)
     word(L.ENV_NUMBER, environment.number)
     word(L.ENV_TIMESTAMP, environment.timestamp)
     word(L.ENV_GAS_LIMIT, environment.gasLimit)
@@ -233,7 +234,10 @@ export class Machine {
       kernel.exports.abandon()
       kernel.exports.revertTo(before)
       if (fault === FAULT_MEMORY)
-        throw new VarveError('EVM_OUT_OF_MEMORY', 'the EVM kernel needs more than its 2 GiB of memory')
+        throw new VarveError(
+          'EVM_OUT_OF_MEMORY',
+          'the EVM kernel needs more than its 2 GiB of memory',
+        )
       throw error
     }
   }
@@ -271,7 +275,9 @@ export class Machine {
       const view = kernel.view
       const topicCount = view.getUint32(at + 4, true)
       const dataSize = view.getUint32(at + 8, true)
-      const topics = Array.from({ length: topicCount }, (_, index) => kernel.copyOut(at + 16 + 32 * index, 32))
+      const topics = Array.from({ length: topicCount }, (_, index) =>
+        kernel.copyOut(at + 16 + 32 * index, 32),
+      )
       const data = kernel.copyOut(at + 16 + 32 * topicCount, dataSize)
       logs.push({ address: this.addressOf(view.getUint32(at, true)), topics, data })
       at += 16 + 32 * topicCount + ((dataSize + 7) & ~7)
@@ -294,7 +300,9 @@ export class Machine {
   /** True without code, nonce and balance (EIP-161), existing or not. */
   isEmpty(address: Uint8Array): boolean {
     return (
-      this.getNonce(address) === 0n && this.getBalance(address) === 0n && this.getCode(address).length === 0
+      this.getNonce(address) === 0n &&
+      this.getBalance(address) === 0n &&
+      this.getCode(address).length === 0
     )
   }
 

@@ -10,8 +10,17 @@ export type Opcode = {
   readonly since: Fork
 }
 
-const { Frontier, Homestead, Byzantium, Constantinople, Istanbul, London, Shanghai, Cancun, Osaka } =
-  Fork
+const {
+  Frontier,
+  Homestead,
+  Byzantium,
+  Constantinople,
+  Istanbul,
+  London,
+  Shanghai,
+  Cancun,
+  Osaka,
+} = Fork
 
 // biome-ignore format: a table reads by its columns
 const ROWS: readonly (readonly [number, string, number, number, Fork])[] = [

@@ -225,7 +225,8 @@ export class EvmKernel {
   writeWordBytes(address: number, bytes: Uint8Array): void {
     const memory = this.bytes
     const length = bytes.length
-    for (let index = 0; index < length; index++) memory[address + index] = bytes[length - 1 - index]!
+    for (let index = 0; index < length; index++)
+      memory[address + index] = bytes[length - 1 - index]!
     memory.fill(0, address + length, address + 32)
   }
 
@@ -233,7 +234,8 @@ export class EvmKernel {
   readWordBytes(address: number, length: number): Uint8Array {
     const memory = this.bytes
     const bytes = new Uint8Array(length)
-    for (let index = 0; index < length; index++) bytes[length - 1 - index] = memory[address + index]!
+    for (let index = 0; index < length; index++)
+      bytes[length - 1 - index] = memory[address + index]!
     return bytes
   }
 
