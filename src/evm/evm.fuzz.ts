@@ -1,0 +1,175 @@
+/**
+ * Random programs: never a trap, a hang, or an unbalanced journal; both engines and the traced loop agree on status,
+ * gas, output, logs, refund and state. Accepts no error.
+ */
+import assert from 'node:assert/strict'
+import { bytesConcat, Fork, toHex } from '../base/index.ts'
+import { EvmEngine } from '../kernels/index.ts'
+import { Prng } from '../testing/index.ts'
+import { Machine } from './machine.ts'
+import { OPCODES } from './opcodes.ts'
+import { addressOf, blockOf, SENDER, TARGET, World } from './testWorld.suite.ts'
+
+const FORKS = Object.values(Fork).filter((fork) => fork <= Fork.Osaka)
+const OTHER = addressOf(0xdddddddd)
+const defined = OPCODES.flatMap((opcode) => (opcode === undefined ? [] : [opcode.code]))
+/** Opcodes that touch state, memory or frames, drawn more often than their share. */
+const rich = [
+  ...[
+    0x20, 0x31, 0x35, 0x37, 0x39, 0x3b, 0x3c, 0x3e, 0x3f, 0x51, 0x52, 0x53, 0x54, 0x55, 0x5a, 0x5c,
+  ],
+  ...[0x5d, 0x5e, 0xa0, 0xa1, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xfa, 0xfd, 0xff, 0x56, 0x57],
+]
+
+/** A program of random length: opcodes with operands that make sense often enough to get far. */
+export function drawProgram(random: Prng): Uint8Array {
+  const parts: Uint8Array[] = []
+  const length = random.between(1, random.pick([8, 40, 200]))
+  for (let step = 0; step < length; step++) {
+    switch (random.below(8)) {
+      case 0:
+        parts.push(Uint8Array.of(random.below(256)))
+        break
+      case 1:
+      case 2:
+        parts.push(drawPush(random))
+        break
+      case 3:
+        parts.push(Uint8Array.of(random.pick(rich)))
+        break
+      case 4:
+        parts.push(drawCall(random))
+        break
+      case 5:
+        // A short loop or skip: JUMPDEST now and then, jumps to small offsets.
+        parts.push(
+          random.oneIn(2) ? Uint8Array.of(0x5b) : Uint8Array.of(0x60, random.below(64), 0x56),
+        )
+        break
+      case 6:
+        parts.push(
+          Uint8Array.of(0x60, random.below(40), 0x60, random.below(40), random.pick(defined)),
+        )
+        break
+      default:
+        parts.push(Uint8Array.of(random.pick(defined)))
+    }
+  }
+  return bytesConcat(...parts)
+}
+
+function drawPush(random: Prng): Uint8Array {
+  const size = random.oneIn(3) ? random.between(1, 32) : random.between(1, 2)
+  return bytesConcat(Uint8Array.of(0x5f + size), random.bytes(size))
+}
+
+/** A call or creation with small ranges, to an account that may exist, a precompile, or itself. */
+function drawCall(random: Prng): Uint8Array {
+  const target = random.pick([0xdddddddd, 0xcccccccc, random.between(1, 18), 0x100, 0x77777777])
+  const kind = random.pick([0xf1, 0xf2, 0xf4, 0xfa, 0xf0, 0xf5])
+  const small = (): number[] => [0x60, random.below(70)]
+  if (kind === 0xf0 || kind === 0xf5)
+    return Uint8Array.from([
+      ...small(),
+      ...small(),
+      ...small(),
+      ...(random.oneIn(2) ? [0x60, 0] : [0x30]),
+      kind,
+    ])
+  const value = kind === 0xf1 || kind === 0xf2 ? [0x60, random.below(3)] : []
+  const address = [0x63, target >>> 24, (target >> 16) & 255, (target >> 8) & 255, target & 255]
+  const gas = random.oneIn(3) ? [0x61, random.below(256), random.below(256)] : [0x5a]
+  return Uint8Array.from([
+    ...small(),
+    ...small(),
+    ...small(),
+    ...small(),
+    ...value,
+    ...address,
+    ...gas,
+    kind,
+  ])
+}
+
+/** What a run shows to the outside. */
+type Outcome = {
+  readonly status: number
+  readonly gasLeft: bigint
+  readonly output: string
+  readonly refund: bigint
+  readonly logs: unknown
+  readonly writes: unknown
+}
+
+function runOnce(
+  machine: Machine,
+  fork: Fork,
+  programs: readonly Uint8Array[],
+  input: Uint8Array,
+  gas: bigint,
+  asCreation: boolean,
+): Outcome {
+  const world = new World()
+  world.put(SENDER, { nonce: 1n, balance: 1n << 100n })
+  world.put(TARGET, {
+    nonce: 1n,
+    balance: 5000n,
+    code: programs[0]!,
+    storage: new Map([
+      [1n, 5n],
+      [2n, 1n << 200n],
+    ]),
+  })
+  world.put(OTHER, { nonce: 1n, balance: 7n, code: programs[1]!, storage: new Map([[1n, 1n]]) })
+  machine.beginBlock(blockOf(fork), world)
+  machine.beginTransaction({ origin: SENDER, gasPrice: 10n, blobHashes: [input.slice(0, 32)] })
+  if (fork >= Fork.Berlin) {
+    machine.warmAddress(SENDER)
+    machine.warmAddress(TARGET)
+  }
+  const before = machine.snapshot()
+  const balances = total(machine)
+  const result = asCreation
+    ? machine.create({ caller: SENDER, initCode: programs[0]!, value: 1n, gas })
+    : machine.call({ caller: SENDER, target: TARGET, input, value: 1n, gas })
+  if (result.status !== 0 && !asCreation)
+    assert.equal(machine.snapshot(), before, 'a failed message leaves the journal as it was')
+  assert.ok(result.gasLeft >= 0n && result.gasLeft <= gas, 'gas is used, never made')
+  const { refund } = machine
+  const logs = machine
+    .logs()
+    .map(({ address, topics, data }) => [toHex(address), topics.map(toHex), toHex(data)])
+  machine.finishTransaction()
+  assert.ok(total(machine) <= balances, 'no wei is made')
+  const { status, gasLeft } = result
+  return { status, gasLeft, output: toHex(result.output), refund, logs, writes: machine.writeSet() }
+}
+
+function total(machine: Machine): bigint {
+  return machine.getBalance(SENDER) + machine.getBalance(TARGET) + machine.getBalance(OTHER)
+}
+
+/** Runs `stepCount` programs; each through the plain, the fast and, now and then, the traced loop. */
+export function fuzzEvm(seed: number, stepCount: number): void {
+  const random = new Prng(seed)
+  const plain = new Machine({ engine: EvmEngine.Plain })
+  const fast = new Machine({ engine: EvmEngine.Fast })
+  const traced = new Machine()
+  traced.trace({ onStep: () => undefined, onLog: () => undefined })
+  for (let step = 0; step < stepCount; step++) {
+    const fork = random.oneIn(2) ? random.pick([Fork.Prague, Fork.Osaka]) : random.pick(FORKS)
+    const programs = [drawProgram(random), drawProgram(random)]
+    const input = random.bytes(random.below(100))
+    const gas = BigInt(random.pick([random.below(3000), random.below(200_000), 1_000_000]))
+    const asCreation = random.oneIn(10)
+    const where = `seed ${seed}, step ${step}, fork ${fork}, code ${programs.map(toHex)}, input ${toHex(input)}, gas ${gas}`
+    try {
+      const expected = runOnce(plain, fork, programs, input, gas, asCreation)
+      assert.deepEqual(runOnce(fast, fork, programs, input, gas, asCreation), expected)
+      if (step % 16 === 0)
+        assert.deepEqual(runOnce(traced, fork, programs, input, gas, asCreation), expected)
+    } catch (error) {
+      throw new Error(`${where}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+}

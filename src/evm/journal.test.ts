@@ -1,0 +1,201 @@
+/**
+ * Aim: state after any nesting of snapshots and reverts is what a stack of maps gives, and the original value of a
+ * slot holds through its transaction (N6). Method: random operations against a naive model, then deep nesting.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bigintToBytes, Fork } from '../base/index.ts'
+import { Prng } from '../testing/index.ts'
+import { Machine, type Snapshot } from './machine.ts'
+import { addressOf, blockOf, SENDER, World } from './testWorld.suite.ts'
+
+type ModelAccount = { nonce: bigint; balance: bigint; code: string; storage: Map<number, bigint> }
+type Model = Map<number, ModelAccount>
+
+const ACCOUNT_COUNT = 5
+const SLOT_COUNT = 6
+
+function copyModel(model: Model): Model {
+  return new Map(
+    [...model].map(([key, account]) => [key, { ...account, storage: new Map(account.storage) }]),
+  )
+}
+
+function accountOf(model: Model, index: number): ModelAccount {
+  let account = model.get(index)
+  if (account === undefined) {
+    account = { nonce: 0n, balance: 0n, code: '', storage: new Map() }
+    model.set(index, account)
+  }
+  return account
+}
+
+const slotKey = (slot: number): Uint8Array => bigintToBytes(BigInt(slot) << 200n, 32)
+
+function change(random: Prng, machine: Machine, model: Model): void {
+  const index = random.below(ACCOUNT_COUNT)
+  const address = addressOf(index + 100)
+  const account = accountOf(model, index)
+  const amount = random.bigint(100)
+  switch (random.below(5)) {
+    case 0:
+      machine.addBalance(address, amount)
+      account.balance += amount
+      return
+    case 1: {
+      const part = account.balance === 0n ? 0n : amount % (account.balance + 1n)
+      machine.subtractBalance(address, part)
+      account.balance -= part
+      return
+    }
+    case 2:
+      machine.setNonce(address, account.nonce + 1n)
+      account.nonce++
+      return
+    case 3: {
+      const code = random.bytes(random.below(4))
+      machine.setCode(address, code)
+      account.code = String(code)
+      return
+    }
+    default: {
+      const slot = random.below(SLOT_COUNT)
+      const value = random.oneIn(3) ? 0n : amount
+      machine.setStorage(address, slotKey(slot), value)
+      account.storage.set(slot, value)
+    }
+  }
+}
+
+function compare(machine: Machine, model: Model, where: string): void {
+  for (let index = 0; index < ACCOUNT_COUNT; index++) {
+    const address = addressOf(index + 100)
+    const account = accountOf(model, index)
+    assert.equal(machine.getBalance(address), account.balance, where)
+    assert.equal(machine.getNonce(address), account.nonce, where)
+    assert.equal(String(machine.getCode(address)), account.code, where)
+    for (let slot = 0; slot < SLOT_COUNT; slot++)
+      assert.equal(
+        machine.getStorage(address, slotKey(slot)),
+        account.storage.get(slot) ?? 0n,
+        where,
+      )
+  }
+}
+
+function started(fork: Fork): Machine {
+  const machine = new Machine()
+  machine.beginBlock(blockOf(fork), new World())
+  machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+  return machine
+}
+
+test('random changes, snapshots and reverts follow a stack of maps', () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = new Prng(seed)
+    const machine = started(Fork.Homestead)
+    let model: Model = new Map()
+    const stack: { snapshot: Snapshot; model: Model }[] = []
+    for (let step = 0; step < 500; step++) {
+      const roll = random.below(10)
+      if (roll < 2) stack.push({ snapshot: machine.snapshot(), model: copyModel(model) })
+      else if (roll === 2 && stack.length > 0) {
+        const keep = random.below(stack.length)
+        model = stack[keep]!.model
+        machine.revert(stack[keep]!.snapshot)
+        stack.length = keep
+      } else if (roll === 3 && random.oneIn(4)) {
+        // A transaction ends: what it did stays, and can no longer be undone.
+        machine.finishTransaction()
+        machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+        stack.length = 0
+      } else change(random, machine, model)
+      if (step % 10 === 0) compare(machine, model, `seed ${seed}, step ${step}`)
+    }
+    compare(machine, model, `seed ${seed}, end`)
+  }
+})
+
+test('1,024 nested snapshots unwind one by one', () => {
+  const random = new Prng(5)
+  const machine = started(Fork.Homestead)
+  let model: Model = new Map()
+  const stack: { snapshot: Snapshot; model: Model }[] = []
+  for (let depth = 0; depth < 1024; depth++) {
+    stack.push({ snapshot: machine.snapshot(), model: copyModel(model) })
+    change(random, machine, model)
+  }
+  for (const { snapshot, model: before } of stack.reverse()) {
+    machine.revert(snapshot)
+    model = before
+    assert.equal(machine.snapshot(), snapshot, 'the journal is as long as it was')
+    compare(machine, model, 'unwinding')
+  }
+})
+
+test('the write set drops what ends as it began', () => {
+  const world = new World()
+  const address = addressOf(7)
+  world.put(address, { nonce: 1n, balance: 5n, storage: new Map([[1n, 9n]]) })
+  const machine = new Machine()
+  machine.beginBlock(blockOf(Fork.Prague), world)
+  machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+  const slot = bigintToBytes(1n, 32)
+  machine.setStorage(address, slot, 10n)
+  machine.addBalance(address, 3n)
+  machine.finishTransaction()
+  machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+  machine.setStorage(address, slot, 9n)
+  machine.subtractBalance(address, 3n)
+  machine.finishTransaction()
+  assert.deepEqual(machine.writeSet(), [])
+  machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+  machine.setStorage(address, slot, 0n)
+  machine.finishTransaction()
+  const [write] = machine.writeSet()
+  assert.deepEqual(write!.slots, [{ slot, before: 9n, after: 0n }])
+})
+
+test('tables grow without losing or mixing entries', () => {
+  const machine = started(Fork.Prague)
+  const count = 20_000
+  for (let index = 0; index < count; index++) {
+    const address = addressOf(BigInt(index % 200) << 96n)
+    machine.setStorage(address, bigintToBytes(BigInt(index), 32), BigInt(index) + 1n)
+  }
+  for (let index = 0; index < count; index++) {
+    const address = addressOf(BigInt(index % 200) << 96n)
+    assert.equal(machine.getStorage(address, bigintToBytes(BigInt(index), 32)), BigInt(index) + 1n)
+    const other = addressOf(BigInt((index + 1) % 200) << 96n)
+    if (index % 100 === 0)
+      assert.equal(machine.getStorage(other, bigintToBytes(BigInt(index), 32)), 0n)
+  }
+  for (let index = 0; index < 3000; index++)
+    machine.addBalance(addressOf(index * 65_537), BigInt(index))
+  for (let index = 0; index < 3000; index++)
+    assert.equal(machine.getBalance(addressOf(index * 65_537)), BigInt(index))
+})
+
+test('an error of the host undoes the message, and the machine goes on', () => {
+  const world = new World()
+  world.put(SENDER, { nonce: 1n, balance: 100n })
+  const target = addressOf(0x77)
+  // SSTORE, then SLOAD of a slot the host cannot give, two frames deep.
+  world.put(target, { code: Uint8Array.from([0x60, 1, 0x60, 1, 0x55, 0x60, 66, 0x54]) })
+  const machine = new Machine()
+  const failing = Object.assign(Object.create(world) as World, {
+    loadSlot(_address: Uint8Array, slot: Uint8Array) {
+      if (slot[31] === 66) throw new Error('no such slot')
+      return undefined
+    },
+  })
+  machine.beginBlock(blockOf(Fork.Prague), failing)
+  machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+  const message = { caller: SENDER, target, input: new Uint8Array(0), value: 5n, gas: 100_000n }
+  assert.throws(() => machine.call(message), /no such slot/)
+  assert.equal(machine.getBalance(SENDER), 100n)
+  assert.equal(machine.getStorage(target, bigintToBytes(1n, 32)), 0n)
+  assert.equal(machine.snapshot(), 0)
+  assert.equal(machine.call({ ...message, target: addressOf(0x78) }).status, 0)
+  assert.equal(machine.getBalance(SENDER), 95n)
+})
