@@ -35,14 +35,7 @@ import { HandleList } from './handleList.ts'
 import { hashTree } from './hashTree.ts'
 import { dropLinks } from './load.ts'
 import { nibbleAt } from './nibbles.ts'
-import {
-  ByteColumn,
-  ColumnNodeSet,
-  NO_PREVIOUS,
-  type NodeSet,
-  type NodeSetColumns,
-  NumberColumn,
-} from './nodeSet.ts'
+import { ColumnNodeSet, type LeafWrite, NO_ENCODING, type NodeSet } from './nodeSet.ts'
 
 // Numbers of the layout, in this file for speed.
 const LEAF = 1
@@ -81,36 +74,67 @@ export function commitTree(core: TrieCore, options: CommitOptions = {}): NodeSet
     if (options.leaves === true) commit.collectLeaves()
     commit.finish()
   }
-  return new ColumnNodeSet(root, commit.columns)
+  return commit.nodeSet(root)
+}
+
+/**
+ * Lists that keep their memory from one commit to the next. No reader is called in the middle of a commit, so one
+ * commit uses them at a time.
+ */
+const scratch = {
+  /** Path of the cursors, one nibble a byte. */
+  path: new Uint8Array(2 * TRIE_KEY_BYTES_MAX + 1),
+  /** Paths of the entries, one behind the other. */
+  paths: new Uint8Array(4096),
+  /** Nodes to encode. */
+  encoded: new HandleList(),
+  /** Nodes of the current tree that are not committed yet. */
+  fresh: new HandleList(),
+  /** The leaves among them, and for each the written node that holds it. */
+  leaves: new HandleList(),
+  holders: new HandleList(),
 }
 
 class Commit {
-  readonly columns: NodeSetColumns = {
-    paths: new ByteColumn(),
-    pathEnds: new NumberColumn(),
-    encodingIndexes: new NumberColumn(),
-    previousIndexes: new NumberColumn(),
-    hashes: EMPTY_BYTES,
-    chunks: [],
-    encodingChunks: new NumberColumn(),
-    encodingEnds: new NumberColumn(),
-    leaves: [],
-  }
   private readonly core: TrieCore
   private readonly words: Uint32Array
-  private readonly path = new Uint8Array(2 * TRIE_KEY_BYTES_MAX + 1)
-  /** Nodes to encode. */
-  private readonly encoded = new HandleList()
-  /** Nodes of the current tree that are not committed yet. */
-  private readonly fresh = new HandleList()
-  /** The leaves among them, and for each the written node that holds it. */
-  private readonly leaves: HandleList | undefined
-  private readonly holders = new HandleList()
+  private readonly wantsLeaves: boolean
+  private readonly path = scratch.path
+  private readonly encoded = scratch.encoded
+  private readonly fresh = scratch.fresh
+  private pathBytes = 0
+  // The columns of the node set.
+  private readonly pathEnds: number[] = []
+  private readonly encodingIndexes: number[] = []
+  private readonly previousIndexes: number[] = []
+  private readonly chunks: Uint8Array[] = []
+  private readonly encodingChunks: number[] = []
+  private readonly encodingEnds: number[] = []
+  private readonly leaves: LeafWrite[] = []
+  private hashes = EMPTY_BYTES
 
   constructor(core: TrieCore, wantsLeaves: boolean) {
     this.core = core
     this.words = core.arena.words
-    this.leaves = wantsLeaves ? new HandleList() : undefined
+    this.wantsLeaves = wantsLeaves
+    scratch.encoded.count = 0
+    scratch.fresh.count = 0
+    scratch.leaves.count = 0
+    scratch.holders.count = 0
+  }
+
+  nodeSet(root: Uint8Array): NodeSet {
+    return new ColumnNodeSet(root, {
+      paths: scratch.paths.slice(0, this.pathBytes),
+      pathEnds: this.pathEnds,
+      encodingIndexes: this.encodingIndexes,
+      previousIndexes: this.previousIndexes,
+      hashes: this.hashes,
+      chunks: this.chunks,
+      encodingChunks: this.encodingChunks,
+      encodingEnds: this.encodingEnds,
+      leaves: this.leaves,
+    })
   }
 
   /** Compares two cursors at `depth`; either may be 0. `holder` is the written node in which the new one lies. */
@@ -143,8 +167,7 @@ class Commit {
 
   /** Encodes all that was listed, in one pass over big regions, and copies the hashes. */
   encode(): void {
-    const { columns, encoded, core } = this
-    const { chunks, encodingChunks, encodingEnds } = columns
+    const { encoded, core, chunks, encodingChunks, encodingEnds } = this
     core.kernel.encodeNodes(encoded.handles, encoded.count, (bytes, start, lengths, count) => {
       let end = 0
       for (let index = 0; index < count; index++) {
@@ -162,19 +185,19 @@ class Commit {
       for (let word = reference; word < reference + REFERENCE_BYTES / 4; word++)
         hashes[target++] = words[word]!
     }
-    columns.hashes = new Uint8Array(hashes.buffer)
+    this.hashes = new Uint8Array(hashes.buffer)
   }
 
   /** Copies keys and values of the leaves found. */
   collectLeaves(): void {
-    const { leaves, holders, core } = this
-    if (leaves === undefined) return
+    const { core } = this
+    const { leaves, holders } = scratch
     const { bytes, words } = core.arena
     for (let index = 0; index < leaves.count; index++) {
       const leaf = leaves.handles[index]!
       const key = leaf * HANDLE_BYTES + KEY_OFFSET
       const value = key + (words[leaf * WORDS + DETAIL]! >>> 16)
-      this.columns.leaves.push({
+      this.leaves.push({
         key: copyBytes(bytes, key, value),
         value: copyBytes(bytes, value, value + words[leaf * WORDS + BODY]!),
         parentHash: hashOf(core, holders.handles[index] as NodeHandle),
@@ -318,35 +341,40 @@ class Commit {
   }
 
   private visitLeaf(leaf: NodeHandle, holder: NodeHandle): void {
-    if (this.leaves === undefined || holder === NO_NODE) return
-    this.leaves.push(leaf)
-    this.holders.push(holder)
+    if (!this.wantsLeaves || holder === NO_NODE) return
+    scratch.leaves.push(leaf)
+    scratch.holders.push(holder)
   }
 
   private addWrite(node: NodeHandle, depth: number, former: NodeHandle): void {
-    const { columns, encoded } = this
     this.addPath(depth)
-    columns.encodingIndexes.push(encoded.count)
-    encoded.push(node)
+    this.encodingIndexes.push(this.encoded.count)
+    this.encoded.push(node)
     this.addPrevious(former)
   }
 
   private addDeletion(former: NodeHandle, depth: number): void {
     this.addPath(depth)
-    this.columns.encodingIndexes.push(NO_PREVIOUS)
+    this.encodingIndexes.push(NO_ENCODING)
     this.addPrevious(former)
   }
 
   private addPrevious(former: NodeHandle): void {
-    this.columns.previousIndexes.push(former === NO_NODE ? NO_PREVIOUS : this.encoded.count)
+    this.previousIndexes.push(former === NO_NODE ? NO_ENCODING : this.encoded.count)
     if (former !== NO_NODE) this.encoded.push(former)
   }
 
   private addPath(depth: number): void {
-    const { paths, pathEnds } = this.columns
-    const start = paths.claim(depth)
-    const { bytes } = paths
-    for (let index = 0; index < depth; index++) bytes[start + index] = this.path[index]!
-    pathEnds.push(paths.length)
+    const start = this.pathBytes
+    const end = start + depth
+    let { paths } = scratch
+    if (end > paths.length) {
+      paths = new Uint8Array(Math.max(end, 2 * paths.length))
+      paths.set(scratch.paths)
+      scratch.paths = paths
+    }
+    for (let index = 0; index < depth; index++) paths[start + index] = this.path[index]!
+    this.pathBytes = end
+    this.pathEnds.push(end)
   }
 }

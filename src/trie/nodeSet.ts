@@ -5,7 +5,7 @@
  * The bytes of all nodes lie in a few big arrays; entries are views on them, made when first asked for. Treat them as
  * read-only: a set may be shared by many consumers.
  */
-import { assert, EMPTY_BYTES, VarveError } from '../base/index.ts'
+import { assert, VarveError } from '../base/index.ts'
 import { pathText } from './faults.ts'
 
 /** A node to write. Embedded nodes (shorter than 32 bytes) are part of their parents and never listed. */
@@ -136,60 +136,26 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index])
 }
 
-/** Bytes of many strings, one behind the other. Grows by doubling. */
-export class ByteColumn {
-  bytes = EMPTY_BYTES
-  length = 0
-
-  /** Makes room for `count` more bytes and returns where they begin. */
-  claim(count: number): number {
-    const start = this.length
-    const end = start + count
-    if (end > this.bytes.length) {
-      const bigger = new Uint8Array(Math.max(end, 2 * this.bytes.length, 256))
-      bigger.set(this.bytes.subarray(0, start))
-      this.bytes = bigger
-    }
-    this.length = end
-    return start
-  }
-}
-
-/** Whole numbers, growing by doubling. */
-export class NumberColumn {
-  numbers = new Uint32Array(64)
-  length = 0
-
-  push(value: number): void {
-    if (this.length === this.numbers.length) {
-      const bigger = new Uint32Array(2 * this.numbers.length)
-      bigger.set(this.numbers)
-      this.numbers = bigger
-    }
-    this.numbers[this.length++] = value
-  }
-}
-
-/** Index of "no previous bytes" in `ColumnNodeSet`. */
-export const NO_PREVIOUS = 0xffff_ffff
+/** In place of the index of an encoding: there is none. */
+export const NO_ENCODING = -1
 
 /** Columns of the writes: entry i has path, hash, an encoding, and perhaps the encoding it replaces. */
 export type NodeSetColumns = {
-  readonly paths: ByteColumn
-  /** End of path i in `paths`. Writes and deletions in the order they were found. */
-  readonly pathEnds: NumberColumn
-  /** Index of the new bytes among the encodings, or NO_PREVIOUS for a deletion. */
-  readonly encodingIndexes: NumberColumn
-  /** Index of the previous bytes among the encodings, or NO_PREVIOUS. */
-  readonly previousIndexes: NumberColumn
+  /** Paths, one behind the other, writes and deletions in the order they were found. */
+  readonly paths: Uint8Array
+  readonly pathEnds: readonly number[]
+  /** Index of the new bytes among the encodings, or NO_ENCODING for a deletion. */
+  readonly encodingIndexes: readonly number[]
+  /** Index of the previous bytes among the encodings, or NO_ENCODING. */
+  readonly previousIndexes: readonly number[]
   /** Hash of encoding i at 32 x i. */
-  hashes: Uint8Array
+  readonly hashes: Uint8Array
   /** Encodings in their order, one behind the other within a chunk. */
-  readonly chunks: Uint8Array[]
+  readonly chunks: readonly Uint8Array[]
   /** Chunk of encoding i, and its end there. */
-  readonly encodingChunks: NumberColumn
-  readonly encodingEnds: NumberColumn
-  readonly leaves: LeafWrite[]
+  readonly encodingChunks: readonly number[]
+  readonly encodingEnds: readonly number[]
+  readonly leaves: readonly LeafWrite[]
 }
 
 /** A node set over columns: entries are made when first asked for. */
@@ -220,11 +186,11 @@ export class ColumnNodeSet implements NodeSet {
     const deletions: NodeDeletion[] = []
     let pathStart = 0
     for (let index = 0; index < pathEnds.length; index++) {
-      const pathEnd = pathEnds.numbers[index]!
-      const path = paths.bytes.subarray(pathStart, pathEnd)
+      const pathEnd = pathEnds[index]!
+      const path = paths.subarray(pathStart, pathEnd)
       pathStart = pathEnd
-      const encodingIndex = encodingIndexes.numbers[index]!
-      const previous = this.encoding(previousIndexes.numbers[index]!)
+      const encodingIndex = encodingIndexes[index]!
+      const previous = this.encoding(previousIndexes[index]!)
       const bytes = this.encoding(encodingIndex)
       if (bytes === undefined) {
         assert(previous !== undefined, 'node set: what is deleted was there')
@@ -239,12 +205,12 @@ export class ColumnNodeSet implements NodeSet {
   }
 
   private encoding(index: number): Uint8Array | undefined {
-    if (index === NO_PREVIOUS) return undefined
+    if (index === NO_ENCODING) return undefined
     const { chunks, encodingChunks, encodingEnds } = this.columns
-    const chunk = encodingChunks.numbers[index]!
-    const isFirst = index === 0 || encodingChunks.numbers[index - 1] !== chunk
-    const start = isFirst ? 0 : encodingEnds.numbers[index - 1]!
-    return chunks[chunk]!.subarray(start, encodingEnds.numbers[index]!)
+    const chunk = encodingChunks[index]!
+    const isFirst = index === 0 || encodingChunks[index - 1] !== chunk
+    const start = isFirst ? 0 : encodingEnds[index - 1]!
+    return chunks[chunk]!.subarray(start, encodingEnds[index]!)
   }
 }
 

@@ -9,7 +9,7 @@ import { bytesCompare, fromBareHex, isVarveError, toBareHex } from '../base/inde
 import { keccak256, useTrieNodeImplementation } from '../kernels/index.ts'
 import { Prng } from '../testing/index.ts'
 import { pathText } from './faults.ts'
-import { naiveTree } from './naiveTrie.suite.ts'
+import { type NaiveTree, naiveTree } from './naiveTrie.suite.ts'
 import { mergeNodeSets, type NodeSet } from './nodeSet.ts'
 import { verifyMultiProof, verifyProof } from './proof.ts'
 import { Trie } from './trie.ts'
@@ -54,6 +54,8 @@ class TrieFuzz {
   private readonly keyCount: number
   private readonly pool: Uint8Array[] = []
   private values = new Map<string, Uint8Array>()
+  private modelTree: NaiveTree | undefined
+  private modelOf: ReadonlyMap<string, Uint8Array> | undefined
   private committedValues = new Map<string, Uint8Array>()
   private stored = new Map<string, Uint8Array>()
   private trie: Trie
@@ -117,12 +119,21 @@ class TrieFuzz {
     assert.equal(this.arena.usedBytes, 0, 'every node was freed')
   }
 
+  /** The naive tree of the values, built anew only after they changed. */
+  private model(): NaiveTree {
+    if (this.modelTree === undefined || this.modelOf !== this.values) {
+      this.modelTree = naiveTree(this.values)
+      this.modelOf = this.values
+    }
+    return this.modelTree
+  }
+
   private count(name: string): void {
     this.counts[name] = (this.counts[name] ?? 0) + 1
   }
 
   private open(): Trie {
-    const { root } = naiveTree(this.values)
+    const { root } = this.model()
     return new Trie({
       arena: this.arena,
       root,
@@ -206,6 +217,7 @@ class TrieFuzz {
   private applyToModel(
     changes: readonly { key: Uint8Array; value: Uint8Array | undefined }[],
   ): void {
+    this.modelTree = undefined
     for (const { key, value } of changes)
       if (value === undefined || value.length === 0) this.values.delete(toBareHex(key))
       else this.values.set(toBareHex(key), value)
@@ -219,7 +231,7 @@ class TrieFuzz {
 
   private checkRoot(): void {
     this.count('root')
-    assert.equal(toBareHex(this.trie.root()), toBareHex(naiveTree(this.values).root))
+    assert.equal(toBareHex(this.trie.root()), toBareHex(this.model().root))
   }
 
   private commit(): void {
@@ -238,7 +250,7 @@ class TrieFuzz {
       this.checkLeaves(set)
       this.applyNodeSet(set)
     }
-    const expected = naiveTree(this.values)
+    const expected = this.model()
     assert.deepEqual(
       [...this.stored.keys()].sort(),
       [...expected.nodes.keys()].sort(),
@@ -370,7 +382,7 @@ class TrieFuzz {
     this.count('prove')
     const { prng } = this
     const keys = Array.from({ length: prng.pick([1, 1, 1, 2, 5]) }, () => this.key())
-    const root = naiveTree(this.values).root
+    const root = this.model().root
     const proof = this.trie.prove(keys)
     const answers = verifyMultiProof({ root, keys, proof })
     keys.forEach((key, index) => {
