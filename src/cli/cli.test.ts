@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -14,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { open } from 'lmdb'
 
 const main = join(import.meta.dirname, 'main.js')
 const folder = mkdtempSync(join(tmpdir(), 'varve-cli-test-'))
@@ -181,6 +183,20 @@ test('a folder that cannot be a database is refused with one line', () => {
     assert.equal(missing.status, 1)
     assert.match(missing.stderr, /nothing-here/)
     assert.equal(missing.stderr.trim().split('\n').length, 1, missing.stderr)
+  }
+})
+
+test('an import goes through where an earlier one was killed while it made its files', async () => {
+  // A process that died before its first table existed leaves a database without any; before that, an empty file.
+  const bare = join(folder, 'bare')
+  await open({ path: bare, noSubdir: false }).close()
+  const empty = join(folder, 'empty')
+  mkdirSync(empty)
+  writeFileSync(join(empty, 'data.mdb'), '')
+  for (const db of [bare, empty]) {
+    const { status, stderr } = varve(...importOf(db, chain, '--to', '10'))
+    assert.equal(status, 0, stderr)
+    assert.equal(varve('db', 'verify', '--db', db).status, 0)
   }
 })
 

@@ -1,12 +1,21 @@
 /** Opening a database folder for a command, and closing it whatever happens. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { isVarveError } from '../base/index.ts'
 import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
-import { META, openLmdbStore, type Store } from '../store/index.ts'
+import { dataFile, META, openLmdbStore, type Store } from '../store/index.ts'
 
-/** Whether a folder holds a database with a chain. @throws VarveError STORE_* where it holds something else */
+/**
+ * Whether a folder holds a database with a chain. One whose making was cut off, and that holds no table yet, does not.
+ * @throws VarveError STORE_* where it holds something else: a database is not put among other files
+ */
 export function databaseHasChain(folder: string): boolean {
   if (!existsSync(folder) || readdirSync(folder).length === 0) return false
-  return withStore(folder, (store) => store.get('meta', META.schemaVersion) !== undefined)
+  try {
+    return withStore(folder, (store) => store.get('meta', META.schemaVersion) !== undefined)
+  } catch (error) {
+    if (isVarveError(error, 'STORE_NOT_FOUND') && existsSync(dataFile(folder))) return false
+    throw error
+  }
 }
 
 /** Runs `work` on the store in `folder`, which must exist. Reads only. @throws VarveError STORE_* */

@@ -1,3 +1,4 @@
+export { dataFile } from './lmdbFile.ts'
 export { type LmdbStoreOptions, openLmdbStore } from './lmdbStore.ts'
 export { memoryStore } from './memoryStore.ts'
 export {
