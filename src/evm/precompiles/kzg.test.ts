@@ -125,6 +125,13 @@ for (const [name, engine] of Object.entries(engines)) {
       assert.equal(engine.verifyKzg({ ...zero, proof: bad }), false, toBareHex(bad))
       assert.equal(engine.verifyKzg({ ...zero, commitment: bad }), false, toBareHex(bad))
     }
+    // Flags of a true proof taken away or added.
+    for (const flags of [
+      good.proof[0]! & 0x7f,
+      good.proof[0]! | 0x40,
+      (good.proof[0]! & 0x7f) | 0x40,
+    ])
+      assert.equal(engine.verifyKzg({ ...good, proof: changed(good.proof, 0, flags) }), false)
     // The other root is the other point.
     const turned = changed(good.proof, 0, good.proof[0]! ^ 0x20)
     assert.equal(engine.verifyKzg({ ...good, proof: turned }), false)

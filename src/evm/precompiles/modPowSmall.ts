@@ -20,11 +20,13 @@ export function modPowSmall(base: number, exponent: Uint8Array, modulus: number)
   return result
 }
 
-/** The quotient by the reciprocal is off by one at most; `%` on doubles of this size costs five times as much. */
+/**
+ * By the reciprocal, since `%` on doubles of this size costs five times as much. With a, b < m < 2^26 the quotient is
+ * wrong by less than m * 2^-52 < 1/m, so it never reaches the next integer; it can only fall short of an exact one.
+ */
 function mulMod(a: number, b: number, modulus: number, reciprocal: number): number {
   const product = a * b
   const rest = product - Math.floor(product * reciprocal) * modulus
-  if (rest < 0) return rest + modulus
   return rest >= modulus ? rest - modulus : rest
 }
 

@@ -42,7 +42,7 @@ test('modPow: 0 ** 0 is 1, modulus 0 and 1 give 0, leading zeros count for nothi
 
 test('modPowSmall is exact at the top of its range', () => {
   const random = new Prng(7)
-  for (let step = 0; step < 2000; step++) {
+  for (let step = 0; step < 3000; step++) {
     const modulus = (1 << 26) - 1 - random.below(1000)
     const base = modulus - 1 - random.below(1000)
     const exponent = random.bytes(3)
@@ -51,6 +51,17 @@ test('modPowSmall is exact at the top of its range', () => {
       modPowNaive(BigInt(base), bigintFromBytes(exponent), BigInt(modulus)),
     )
   }
+})
+
+test('modPowSmall is exact where products are multiples: 49 * (1 / 49) is below 1 in doubles', () => {
+  for (let modulus = 1; modulus < 130; modulus++)
+    for (let base = 0; base < modulus; base++)
+      for (const exponent of [0, 1, 2, 3, 5, 8])
+        assert.equal(
+          BigInt(modPowSmall(base, Uint8Array.of(exponent), modulus)),
+          modPowNaive(BigInt(base), BigInt(exponent), BigInt(modulus)),
+          `${base} ** ${exponent} % ${modulus}`,
+        )
 })
 
 test('OpenSSL serves odd moduli, small ones too, and powers of 0, 1 and -1', () => {
