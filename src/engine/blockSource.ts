@@ -5,8 +5,6 @@
  *     openBlockSource(path) ─▶ check() ─▶ blocks(from) ─▶ engine.import
  */
 import type { Block, Header } from '../codec/index.ts'
-import { ChainFileSource } from './chainFileSource.ts'
-import { Era1Source } from './era1Source.ts'
 
 /** A file of consecutive blocks. */
 export type BlockSource = {
@@ -28,9 +26,4 @@ export type BlockSource = {
   /** Blocks from a number on, in their order. */
   blocks(from: number): Iterable<Block>
   close(): void
-}
-
-/** Opens a file by its form: `.era1`, anything else as geth's export of RLP blocks, plain or gzip. @throws VarveError */
-export function openBlockSource(path: string): BlockSource {
-  return path.endsWith('.era1') ? new Era1Source(path) : new ChainFileSource(path)
 }

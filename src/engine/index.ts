@@ -7,7 +7,7 @@ export {
   verifyAccountProof,
 } from '../commit/index.ts'
 export type { BlockCheckErrorCode } from './blockCheck.ts'
-export { type BlockSource, openBlockSource } from './blockSource.ts'
+export type { BlockSource } from './blockSource.ts'
 export type { ChainRecordErrorCode, HeadRecord, StoredHeader } from './chainRecords.ts'
 export { Engine, type EngineErrorCode, type EngineOptions, openEngine } from './engine.ts'
 export { networkOfAccounts } from './genesisState.ts'
@@ -18,6 +18,7 @@ export {
   type ImportResult,
   importChain,
 } from './importChain.ts'
+export { openBlockSource } from './openBlockSource.ts'
 export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
 export { type Difference, describeDifference } from './verify/difference.ts'
 export { type VerifyProgress, verifyStore } from './verify/verifyStore.ts'

@@ -5,10 +5,10 @@ import { toHex } from '../base/index.ts'
 import { namedGenesis, parseAllocJson } from '../chain/index.ts'
 import { memoryStore } from '../store/index.ts'
 import { fixtureFile, fixturePath, fixturesMissing } from '../testing/index.ts'
-import { openBlockSource } from './blockSource.ts'
 import { openEngine } from './engine.ts'
 import { networkOfAccounts } from './genesisState.ts'
 import { importChain } from './importChain.ts'
+import { openBlockSource } from './openBlockSource.ts'
 import { verifyStore } from './verify/verifyStore.ts'
 
 const skip = fixturesMissing(
