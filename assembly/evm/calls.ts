@@ -16,7 +16,7 @@ import { hashOne } from '../keccak/sponge'
 import { hostPrecompile, hostTrace } from './host'
 import { J_CODE, journalLength, recordNumber, recordWord, revertTo } from './journal'
 import {
-  DEPTH_MAX, FLAG_CREATE, FLAG_STATIC, FRAMES, FRAME_BYTES, F_CALLER, F_CODE, F_CODE_ACCOUNT, F_FLAGS, F_GAS, F_GAS_START, F_INPUT,
+  DEPTH_MAX, FLAG_CREATE, FLAG_STATIC, FRAMES, FRAME_BYTES, F_CALLER, F_CODE, F_CODE_ACCOUNT, F_ENGINE, F_FLAGS, F_GAS, F_GAS_START, F_INPUT,
   F_INPUT_SIZE, F_KIND, F_MEMORY, F_MEMORY_CLASS, F_MEMORY_SIZE, F_OUTPUT, F_OUTPUT_SIZE, F_PC, F_SELF, F_SNAPSHOT, F_SP, F_STACK, F_VALUE, HASH_SCRATCH,
   M_CALLER, M_CREATED, M_GAS, M_INPUT_SIZE, M_KIND, M_PRECOMPILE_GAS, M_PRECOMPILE_USED, M_SALT, M_STATIC, M_TARGET, M_VALUE, SCRATCH,
   STACKS,
@@ -119,6 +119,7 @@ function pushFrame(kind: u32, self: u32, caller: u32, code: usize, gas: i64, fla
   store<u32>(frame, flags, F_FLAGS)
   store<u32>(frame, snapshot, F_SNAPSHOT)
   store<u32>(frame, kind, F_KIND)
+  store<u32>(frame, 0, F_ENGINE)
   store<u32>(frame, 0, F_INPUT_SIZE)
   store<u32>(frame, 0, F_OUTPUT_SIZE)
   analyse(code)

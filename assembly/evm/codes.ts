@@ -5,7 +5,8 @@
  *     0 u32 size of the code     4 u32 heap class      8 u32 CF_ flags     12 u32 address of the jump map
  *     16 u32 predecoded records, 0 where not made      20 u32 their heap class
  *     24 u32 next in the table's list                  32 the hash
- *     64 code, then at least 48 zeros
+ *     64 u32 fork they were made for    68 u32 their map    72 u32 frames that ran it
+ *     80 code, then at least 48 zeros
  */
 import { A_CODE, A_CODE_HASH, account, hasCode } from './accounts'
 import { allocate, classOf, release } from './heap'
@@ -23,7 +24,13 @@ export const C_FAST: usize = 16
 export const C_FAST_CLASS: usize = 20
 const C_NEXT: usize = 24
 export const C_HASH: usize = 32
-export const C_BYTES: usize = 64
+/** u32: fork that the predecoded records are good for. */
+export const C_FAST_FORK: usize = 64
+/** u32: address of their map from code offsets. */
+export const C_FAST_MAP: usize = 68
+/** u32: frames that ran the code so far. */
+export const C_RUNS: usize = 72
+export const C_BYTES: usize = 80
 const TAIL_BYTES: u32 = 48
 
 /** The jump map is made. */
@@ -87,6 +94,11 @@ export function findCode(hash: usize): usize {
   let code = <usize>load<u32>(headOf(hash))
   while (code != 0 && !equals(code + C_HASH, hash)) code = <usize>load<u32>(code, C_NEXT)
   return code
+}
+
+/** Counts memory that hangs on cached code. */
+export function noteCached(bytes: u32): void {
+  cached += bytes
 }
 
 /** Frees all blocks where they have become too many. Only between blocks of the chain, when no account holds one. */

@@ -3,7 +3,7 @@ import { account, accountAt, clearAccounts, clearLists, deleteAccount, destructe
 import { initCallMemory } from './callMemory'
 import { abandonFrames, beginMessage, setCode as setCodeOf, setTracing } from './calls'
 import { initCodes, newCode, trimCodes } from './codes'
-import { run } from './interpreter'
+import { ENGINE_TRACED, run } from './engine'
 import { clearJournal, initJournal } from './journal'
 import { initHeap } from './heap'
 import { HASH_SCRATCH, M_WORD } from './layout'
@@ -67,12 +67,12 @@ export function beginTransaction(): void {
   setRefund(0)
 }
 
-/** Runs the message in the mailbox; engine 0 plain, 1 traced. Returns its status. */
+/** Runs the message in the mailbox by one of the engines of `engine.ts`. Returns its status. */
 export function execute(engine: i32): i32 {
-  setTracing(engine == 1)
+  setTracing(engine == ENGINE_TRACED)
   const status = beginMessage()
   if (status != SWITCH_FRAME) return status
-  return engine == 1 ? run<f32>() : run<i32>()
+  return run(engine)
 }
 
 /**
@@ -96,7 +96,7 @@ function vanish(index: u32): void {
   if (exists(record) && isEmpty(record)) deleteAccount(index)
 }
 
-/** Takes a block for code of `size` bytes; the host writes them 64 bytes in. */
+/** Takes a block for code of `size` bytes; the host writes them at C_BYTES. */
 export function codeBlock(size: u32): usize {
   return newCode(size)
 }

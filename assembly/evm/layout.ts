@@ -96,6 +96,8 @@ export const F_CODE_ACCOUNT: usize = 68
 export const F_VALUE: usize = 80
 /** u32: heap class of the memory's block. */
 export const F_MEMORY_CLASS: usize = 72
+/** u32: which engine runs the frame, by the E_ numbers of `engine.ts`. */
+export const F_ENGINE: usize = 76
 /** i64: gas at the start. */
 export const F_GAS_START: usize = 112
 

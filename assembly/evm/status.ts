@@ -24,6 +24,9 @@ export const PRECOMPILE_FAILED: i32 = 18
 /** Not an end: the loop goes on in another frame. */
 export const SWITCH_FRAME: i32 = 32
 
+/** Not an end: the frame has jumped so often that the fast engine should go on. */
+export const HOT: i32 = 33
+
 /** The memory cannot grow, or a structure is at its limit. */
 export const FAULT_MEMORY: i32 = 1
 /** A rule of the kernel's own was broken; a bug. */

@@ -153,7 +153,7 @@ function total(machine: Machine): bigint {
 export function fuzzEvm(seed: number, stepCount: number): void {
   const random = new Prng(seed)
   const plain = new Machine({ engine: EvmEngine.Plain })
-  const fast = new Machine({ engine: EvmEngine.Fast })
+  const fast = new Machine({ engine: EvmEngine.FastAlways })
   const traced = new Machine()
   traced.trace({ onStep: () => undefined, onLog: () => undefined })
   for (let step = 0; step < stepCount; step++) {

@@ -68,7 +68,7 @@ export const EvmLayout = {
   S_ACCOUNT: 128,
   S_GENERATION: 140,
   // Code block.
-  C_BYTES: 64,
+  C_BYTES: 80,
   // Frame.
   F_PC: 0,
   F_SP: 4,
@@ -78,8 +78,11 @@ export const EvmLayout = {
   F_CODE_ACCOUNT: 68,
 } as const
 
-/** Which loop runs a message: the plain one, or the one with trace events. */
-export const EvmEngine = { Plain: 0, Traced: 1, Fast: 2 } as const
+/**
+ * What runs a message: the plain loop, the one with trace events, or the predecoded engine for code that is used a
+ * lot and the plain one for the rest. `FastAlways` predecodes everything at once, for tests.
+ */
+export const EvmEngine = { Plain: 0, Traced: 1, Fast: 2, FastAlways: 3 } as const
 export type EvmEngine = (typeof EvmEngine)[keyof typeof EvmEngine]
 
 /** Functions the kernel calls; numbers are addresses in its memory. See `assembly/evm/host.ts`. */
