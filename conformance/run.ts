@@ -1,0 +1,59 @@
+/**
+ * Runs published suites: `npm run conformance [-- suite …]`. Prints passed, failed and skipped a suite, and ends with 1
+ * where any case failed.
+ */
+import { Fixtures } from './fixtures.ts'
+import { KNOWN_SKIPS } from './knownSkips.ts'
+import { runOpcodeSuite } from './opcodeSuite.ts'
+import { runPrecompileSuite } from './precompileSuite.ts'
+import { runStateSuite } from './stateSuite.ts'
+import { SuiteReport } from './suiteReport.ts'
+import { runVmSuite } from './vmSuite.ts'
+
+type SuiteRunner = (fixtures: Fixtures, report: SuiteReport) => Promise<void>
+
+const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
+  ['geth-opcodes', runOpcodeSuite],
+  ['geth-precompiles', runPrecompileSuite],
+  ['legacy-constantinople-vm', runVmSuite],
+  ['et-state', runStateSuite],
+  ['et-eip-state', runStateSuite],
+  ['legacy-constantinople-state', runStateSuite],
+  ['legacy-cancun-state', runStateSuite],
+  ['eest-state', runStateSuite],
+  ['eest-state-static', runStateSuite],
+  ['fusaka-devnet5-state', runStateSuite],
+]
+
+async function main(wanted: readonly string[]): Promise<number> {
+  const fixtures = Fixtures.open()
+  if (fixtures === undefined) {
+    console.error('no fixtures: VARVE_FIXTURES names the folder with their index.json')
+    return 2
+  }
+  const unknown = wanted.filter((name) => !SUITES.some(([suite]) => suite === name))
+  if (unknown.length > 0) {
+    console.error(
+      `unknown suite ${unknown.join(', ')}; known: ${SUITES.map(([suite]) => suite).join(', ')}`,
+    )
+    return 2
+  }
+  let failCount = 0
+  for (const [suite, run] of SUITES) {
+    if (wanted.length > 0 && !wanted.includes(suite)) continue
+    const report = new SuiteReport(suite, KNOWN_SKIPS)
+    if (!fixtures.has(suite)) {
+      console.log(`${suite.padEnd(30)} absent from the fixtures`)
+      continue
+    }
+    const start = performance.now()
+    await run(fixtures, report)
+    report.finish(fixtures.caseCount(suite))
+    console.log(`${report.line}  ${((performance.now() - start) / 1000).toFixed(1)} s`)
+    for (const line of report.details) console.log(line)
+    failCount += report.failCount
+  }
+  return failCount === 0 ? 0 : 1
+}
+
+process.exitCode = await main(process.argv.slice(2))
