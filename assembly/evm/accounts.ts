@@ -4,10 +4,20 @@
  */
 import { allocate, regrow } from './heap'
 import { hostHasStorage, hostLoadAccount } from './host'
-import { J_BALANCE, J_CREATED, J_DESTRUCT, J_FLAGS, J_NONCE, J_TOUCH, J_WARM_ACCOUNT, recordNumber, recordWord } from './journal'
-import { P_EMPTY_VANISH, P_PRECOMPILES, P_PRECOMPILE_256, parameter } from './rules'
+import {
+  J_BALANCE,
+  J_CREATED,
+  J_DESTRUCT,
+  J_FLAGS,
+  J_NONCE,
+  J_TOUCH,
+  J_WARM_ACCOUNT,
+  recordNumber,
+  recordWord,
+} from './journal'
+import { P_EMPTY_VANISH, P_PRECOMPILE_256, P_PRECOMPILES, parameter } from './rules'
 import { epoch } from './state'
-import { PROBE_MAX, checkBits, clearTable, enter, hashAddress, slotOf, tagOf } from './table'
+import { checkBits, clearTable, enter, hashAddress, PROBE_MAX, slotOf, tagOf } from './table'
 import { add, copyWord, isZero, setSmall, subtract } from './word'
 
 export const ACCOUNT_BYTES: usize = 192
@@ -120,12 +130,13 @@ export function accountAt(word: usize): u32 {
   const mask = (u32(1) << tableBits) - 1
   let slot = slotOf(hash, tableBits)
   for (;;) {
-    const entry = table + (<usize>slot << 3)
+    const entry = table + ((<usize>slot) << 3)
     const index = load<u32>(entry, 4)
     if (index == 0) break
     if (load<u32>(entry) == tag) {
       const record = account(index)
-      if (load<u64>(record) == a0 && load<u64>(record, 8) == a1 && u64(load<u32>(record, 16)) == a2) return index
+      if (load<u64>(record) == a0 && load<u64>(record, 8) == a1 && u64(load<u32>(record, 16)) == a2)
+        return index
     }
     slot = (slot + 1) & mask
   }
@@ -226,7 +237,12 @@ export function touch(index: u32): void {
 export function touchByNothing(index: u32): void {
   const record = account(index)
   if (load<u32>(record, A_TOUCHED_IN) == epoch) return
-  if (precompileOf(record) != 3 || !exists(record) || !isEmpty(record) || parameter(P_EMPTY_VANISH) == 0) {
+  if (
+    precompileOf(record) != 3 ||
+    !exists(record) ||
+    !isEmpty(record) ||
+    parameter(P_EMPTY_VANISH) == 0
+  ) {
     touch(index)
     return
   }
@@ -259,7 +275,7 @@ export function touchedLength(): u32 {
 }
 
 export function touchedAt(position: u32): u32 {
-  return load<u32>(touched + (<usize>position << 2))
+  return load<u32>(touched + ((<usize>position) << 2))
 }
 
 export function destructedLength(): u32 {
@@ -267,7 +283,7 @@ export function destructedLength(): u32 {
 }
 
 export function destructedAt(position: u32): u32 {
-  return load<u32>(destructed + (<usize>position << 2))
+  return load<u32>(destructed + ((<usize>position) << 2))
 }
 
 /** Empties the lists of the transaction. */

@@ -5,7 +5,7 @@
  */
 import { allocate, classOf, regrow, release } from './heap'
 import { GAS_MEMORY_SQUARE, GAS_MEMORY_WORD } from './rules'
-import { FAULT_MEMORY, GAS_OVERFLOW, OUT_OF_GAS, fail } from './status'
+import { FAULT_MEMORY, fail, GAS_OVERFLOW, OUT_OF_GAS } from './status'
 import { saturate } from './word'
 
 /** Address of the running frame's memory, 0 before it has any. */

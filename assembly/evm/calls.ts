@@ -3,35 +3,143 @@
  * calls take no native stack. `begin…` either answers at once or leaves a new frame on top; `leave` takes the top
  * frame off and tells the frame below.
  */
+
+import { hashOne } from '../keccak/sponge'
 import {
-  A_BALANCE, A_CODE, A_CODE_HASH, A_CREATED_IN, A_DESTRUCT_IN, A_NONCE, account, accountAt, addBalance, clearBalance, ensureExists, exists, hasCode,
-  hasOldStorage, isEmpty, markCreated, markDestructed, precompileOf, setNonce, subtractBalance, touch, touchByNothing, warmAccount,
+  A_BALANCE,
+  A_CODE,
+  A_CODE_HASH,
+  A_CREATED_IN,
+  A_DESTRUCT_IN,
+  A_NONCE,
+  account,
+  accountAt,
+  addBalance,
+  clearBalance,
+  ensureExists,
+  exists,
+  hasCode,
+  hasOldStorage,
+  isEmpty,
+  markCreated,
+  markDestructed,
+  precompileOf,
+  setNonce,
+  subtractBalance,
+  touch,
+  touchByNothing,
+  warmAccount,
 } from './accounts'
+import { ADDRESS_WORD, addressWord, createdAddress, createdAddressSalted } from './addresses'
 import {
-  currentMemoryClass, dropMemory, enterMemory, memoryAt, memorySize, messageInput, reachRange, returnData, returnDataSpace, returnSize,
+  currentMemoryClass,
+  dropMemory,
+  enterMemory,
+  memoryAt,
+  memorySize,
+  messageInput,
+  reachRange,
+  returnData,
+  returnDataSpace,
+  returnSize,
   setReturnSize,
 } from './callMemory'
-import { C_BYTES, C_HASH, C_SIZE, analyse, codeOf, delegateOf, emptyCode, findCode, freeCode, keepCode, newCode } from './codes'
-import { hashOne } from '../keccak/sponge'
-import { hostPrecompile, hostTrace } from './host'
-import { J_CODE, journalLength, recordNumber, recordWord, revertTo } from './journal'
 import {
-  DEPTH_MAX, FLAG_CREATE, FLAG_STATIC, FRAMES, FRAME_BYTES, F_CALLER, F_CODE, F_CODE_ACCOUNT, F_ENGINE, F_FLAGS, F_GAS, F_GAS_START, F_INPUT,
-  F_INPUT_SIZE, F_KIND, F_MEMORY, F_MEMORY_CLASS, F_MEMORY_SIZE, F_OUTPUT, F_OUTPUT_SIZE, F_PC, F_SELF, F_SNAPSHOT, F_SP, F_STACK, F_VALUE, HASH_SCRATCH,
-  M_CALLER, M_CREATED, M_GAS, M_INPUT_SIZE, M_KIND, M_PRECOMPILE_GAS, M_PRECOMPILE_USED, M_SALT, M_STATIC, M_TARGET, M_VALUE, SCRATCH,
+  analyse,
+  C_BYTES,
+  C_HASH,
+  C_SIZE,
+  codeOf,
+  delegateOf,
+  emptyCode,
+  findCode,
+  freeCode,
+  keepCode,
+  newCode,
+} from './codes'
+import { hostPrecompile } from './host'
+import { J_CODE, journalLength, recordWord, revertTo } from './journal'
+import {
+  DEPTH_MAX,
+  F_CALLER,
+  F_CODE,
+  F_CODE_ACCOUNT,
+  F_ENGINE,
+  F_FLAGS,
+  F_GAS,
+  F_GAS_START,
+  F_INPUT,
+  F_INPUT_SIZE,
+  F_KIND,
+  F_MEMORY,
+  F_MEMORY_CLASS,
+  F_MEMORY_SIZE,
+  F_OUTPUT,
+  F_OUTPUT_SIZE,
+  F_PC,
+  F_SELF,
+  F_SNAPSHOT,
+  F_SP,
+  F_STACK,
+  F_VALUE,
+  FLAG_CREATE,
+  FLAG_STATIC,
+  FRAME_BYTES,
+  FRAMES,
+  HASH_SCRATCH,
+  M_CALLER,
+  M_CREATED,
+  M_GAS,
+  M_INPUT_SIZE,
+  M_KIND,
+  M_PRECOMPILE_GAS,
+  M_PRECOMPILE_USED,
+  M_SALT,
+  M_STATIC,
+  M_TARGET,
+  M_VALUE,
+  SCRATCH,
   STACKS,
 } from './layout'
 import {
-  GAS_CALL_STIPEND, GAS_CALL_VALUE, GAS_CODE_BYTE, GAS_INIT_CODE_WORD, GAS_KECCAK_WORD, GAS_NEW_ACCOUNT, P_CODE_MAX, P_COLD_ACCOUNT,
-  P_DEPOSIT_MUST_PAY, P_DESTRUCT_NEW_ACCOUNT, P_DESTRUCT_ONLY_NEW, P_DESTRUCT_REFUND, P_EMPTY_VANISH, P_INIT_CODE_MAX, P_KEEP_64TH,
-  P_REFUSE_EF, P_WARM, parameter,
+  GAS_CALL_STIPEND,
+  GAS_CALL_VALUE,
+  GAS_CODE_BYTE,
+  GAS_INIT_CODE_WORD,
+  GAS_KECCAK_WORD,
+  GAS_NEW_ACCOUNT,
+  P_CODE_MAX,
+  P_COLD_ACCOUNT,
+  P_DEPOSIT_MUST_PAY,
+  P_DESTRUCT_NEW_ACCOUNT,
+  P_DESTRUCT_ONLY_NEW,
+  P_DESTRUCT_REFUND,
+  P_EMPTY_VANISH,
+  P_INIT_CODE_MAX,
+  P_KEEP_64TH,
+  P_REFUSE_EF,
+  P_WARM,
+  parameter,
 } from './rules'
 import { addRefund, epoch } from './state'
 import {
-  ADDRESS_COLLISION, BALANCE_TOO_LOW, CODE_DEPOSIT_OUT_OF_GAS, CODE_STARTS_WITH_EF, CODE_TOO_LARGE, DEPTH_EXCEEDED, INIT_CODE_TOO_LARGE,
-  NONCE_OVERFLOW, OUT_OF_GAS, PRECOMPILE_FAILED, REVERT, SUCCESS, SWITCH_FRAME, WRITE_PROTECTION,
+  ADDRESS_COLLISION,
+  BALANCE_TOO_LOW,
+  CODE_DEPOSIT_OUT_OF_GAS,
+  CODE_STARTS_WITH_EF,
+  CODE_TOO_LARGE,
+  DEPTH_EXCEEDED,
+  INIT_CODE_TOO_LARGE,
+  NONCE_OVERFLOW,
+  OUT_OF_GAS,
+  PRECOMPILE_FAILED,
+  REVERT,
+  SUCCESS,
+  SWITCH_FRAME,
+  WRITE_PROTECTION,
 } from './status'
-import { copyWord, isZero, lessThan, readBytes, saturate, setSmall, writeBytes } from './word'
+import { traceDestruct, traceEnter, traceExit } from './traceMessages'
+import { copyWord, isZero, lessThan, saturate, setSmall } from './word'
 
 const CREATE: u32 = 0xf0
 const CALL: u32 = 0xf1
@@ -53,8 +161,6 @@ export let gasAfterCharge: i64 = 0
 let tracing: bool = false
 
 const DELEGATE_WORD: usize = SCRATCH + 576
-const ADDRESS_WORD: usize = SCRATCH + 608
-const PREIMAGE: usize = SCRATCH + 640
 
 export function setTracing(on: bool): void {
   tracing = on
@@ -66,7 +172,12 @@ export function abandonFrames(): void {
     const frame = frameAt(level)
     if ((load<u32>(frame, F_FLAGS) & FLAG_CREATE) != 0) freeCode(<usize>load<u32>(frame, F_CODE))
     // The top frame's memory is the running one; the others' are in their records.
-    if (level < depth) enterMemory(<usize>load<u32>(frame, F_MEMORY), load<u32>(frame, F_MEMORY_SIZE), load<u32>(frame, F_MEMORY_CLASS))
+    if (level < depth)
+      enterMemory(
+        <usize>load<u32>(frame, F_MEMORY),
+        load<u32>(frame, F_MEMORY_SIZE),
+        load<u32>(frame, F_MEMORY_CLASS),
+      )
     dropMemory()
   }
   depth = -1
@@ -97,7 +208,15 @@ function transfer(from: u32, to: u32, value: usize): void {
 }
 
 /** Pushes a frame; its input, code and flags are the caller's to set. Its stack starts where the parent's ends. */
-function pushFrame(kind: u32, self: u32, caller: u32, code: usize, gas: i64, flags: u32, snapshot: u32): usize {
+function pushFrame(
+  kind: u32,
+  self: u32,
+  caller: u32,
+  code: usize,
+  gas: i64,
+  flags: u32,
+  snapshot: u32,
+): usize {
   let stack = STACKS
   if (depth >= 0) {
     const parent = frameAt(depth)
@@ -132,19 +251,35 @@ function pushFrame(kind: u32, self: u32, caller: u32, code: usize, gas: i64, fla
  * was pushed; else the status, with the gas that goes back in `gasBack`.
  */
 function beginCall(
-  kind: u32, self: u32, caller: u32, codeAccount: u32, value: usize, gas: i64, flags: u32, input: usize, inputSize: u32, output: u32,
+  kind: u32,
+  self: u32,
+  caller: u32,
+  codeAccount: u32,
+  value: usize,
+  gas: i64,
+  flags: u32,
+  input: usize,
+  inputSize: u32,
+  output: u32,
   outputRoom: u32,
 ): i32 {
   setReturnSize(0)
   gasBack = gas
   if (depth >= DEPTH_MAX) return DEPTH_EXCEEDED
   const moves = kind == CALL || kind == CALLCODE
-  if (moves && lessThan(account(kind == CALL ? caller : self) + A_BALANCE, value)) return BALANCE_TOO_LOW
+  if (moves && lessThan(account(kind == CALL ? caller : self) + A_BALANCE, value))
+    return BALANCE_TOO_LOW
   const snapshot = journalLength()
   const precompile = precompileOf(account(codeAccount))
   if (kind == CALL) {
     // EIP-161: a call of nothing to nobody leaves no trace.
-    if (!exists(account(self)) && precompile == 0 && parameter(P_EMPTY_VANISH) != 0 && isZero(value)) return SUCCESS
+    if (
+      !exists(account(self)) &&
+      precompile == 0 &&
+      parameter(P_EMPTY_VANISH) != 0 &&
+      isZero(value)
+    )
+      return SUCCESS
     ensureExists(self)
     transfer(caller, self, value)
   } else if (kind == STATICCALL && exists(account(self))) {
@@ -181,7 +316,15 @@ function runPrecompile(id: u32, input: usize, inputSize: u32, gas: i64, snapshot
  * Starts a creation: the caller's nonce is used up, the new account is warm, its init code lies at `input`.
  * Returns as `beginCall`.
  */
-function beginCreate(kind: u32, creator: u32, value: usize, salt: usize, gas: i64, input: usize, inputSize: u32): i32 {
+function beginCreate(
+  kind: u32,
+  creator: u32,
+  value: usize,
+  salt: usize,
+  gas: i64,
+  input: usize,
+  inputSize: u32,
+): i32 {
   setReturnSize(0)
   gasBack = gas
   if (depth >= DEPTH_MAX) return DEPTH_EXCEEDED
@@ -212,64 +355,6 @@ function beginCreate(kind: u32, creator: u32, value: usize, salt: usize, gas: i6
   return SWITCH_FRAME
 }
 
-/** Last 20 bytes of keccak(rlp([creator, nonce])), as a word at ADDRESS_WORD. */
-function createdAddress(creator: u32, nonce: u64): void {
-  const nonceBytes: u32 = nonce == 0 ? 0 : 8 - u32(clz<u64>(nonce) >> 3)
-  const small = nonce != 0 && nonce < 0x80
-  const listBytes: u32 = 21 + (small || nonce == 0 ? 1 : 1 + nonceBytes)
-  store<u8>(PREIMAGE, u8(0xc0 + listBytes))
-  store<u8>(PREIMAGE, 0x94, 1)
-  writeAddress(creator, PREIMAGE + 2)
-  if (nonce == 0) store<u8>(PREIMAGE, 0x80, 22)
-  else if (small) store<u8>(PREIMAGE, u8(nonce), 22)
-  else {
-    store<u8>(PREIMAGE, u8(0x80 + nonceBytes), 22)
-    for (let at: u32 = 0; at < nonceBytes; at++) {
-      store<u8>(PREIMAGE + 23 + at, u8(nonce >> (u64(nonceBytes - 1 - at) << 3)))
-    }
-  }
-  hashToAddress(1 + listBytes)
-}
-
-/** Last 20 bytes of keccak(0xff, creator, salt, keccak(init code)) (EIP-1014). */
-function createdAddressSalted(creator: u32, salt: usize, code: usize, size: u32): void {
-  store<u8>(PREIMAGE, 0xff)
-  writeAddress(creator, PREIMAGE + 1)
-  writeBytes(salt, PREIMAGE + 21)
-  hashOne(code, size, PREIMAGE + 53, HASH_SCRATCH)
-  hashToAddress(85)
-}
-
-function hashToAddress(size: u32): void {
-  const hash = PREIMAGE + 96
-  hashOne(PREIMAGE, size, hash, HASH_SCRATCH)
-  readBytes(hash, ADDRESS_WORD)
-  maskAddress(ADDRESS_WORD)
-}
-
-function writeAddress(index: u32, to: usize): void {
-  const record = account(index)
-  for (let at: usize = 0; at < 20; at++) store<u8>(to + 19 - at, load<u8>(record + at))
-}
-
-// @ts-ignore: decorator
-@inline
-export function maskAddress(word: usize): void {
-  store<u64>(word, load<u64>(word, 16) & 0xffffffff, 16)
-  store<u64>(word, 0, 24)
-}
-
-/** Writes the account's address as a word. */
-// @ts-ignore: decorator
-@inline
-export function addressWord(index: u32, to: usize): void {
-  const record = account(index)
-  store<u64>(to, load<u64>(record))
-  store<u64>(to, load<u64>(record, 8), 8)
-  store<u64>(to, u64(load<u32>(record, 16)), 16)
-  store<u64>(to, 0, 24)
-}
-
 /**
  * CALL, CALLCODE, DELEGATECALL, STATICCALL of the running frame, whose stack ends at `sp` and gas is `gas`. Leaves the
  * frame ready to go on (stack pointer and gas in its record) or a new frame on top. Returns 0, or minus a status.
@@ -291,7 +376,8 @@ export function callOp(kind: u32, sp: usize, gas: i64): i32 {
   if (moved) gas -= GAS_CALL_VALUE
   if (kind == CALL) {
     const record = account(target)
-    if (parameter(P_EMPTY_VANISH) != 0 ? moved && isEmpty(record) : !exists(record)) gas -= GAS_NEW_ACCOUNT
+    if (parameter(P_EMPTY_VANISH) != 0 ? moved && isEmpty(record) : !exists(record))
+      gas -= GAS_NEW_ACCOUNT
   }
   if (gas < 0) return -OUT_OF_GAS
   if (delegateOf(target, DELEGATE_WORD)) {
@@ -312,7 +398,15 @@ export function callOp(kind: u32, sp: usize, gas: i64): i32 {
   return sendCall(kind, frame, sp, range, target, gas, given)
 }
 
-function sendCall(kind: u32, frame: usize, sp: usize, range: usize, target: u32, gas: i64, given: i64): i32 {
+function sendCall(
+  kind: u32,
+  frame: usize,
+  sp: usize,
+  range: usize,
+  target: u32,
+  gas: i64,
+  given: i64,
+): i32 {
   const inputSize = u32(saturate(range - 32))
   const input: usize = inputSize == 0 ? 0 : memoryAt + usize(saturate(range))
   const outputRoom = u32(saturate(range - 96))
@@ -338,7 +432,19 @@ function sendCall(kind: u32, frame: usize, sp: usize, range: usize, target: u32,
   gasAfterCharge = gas
   if (tracing) traceEnter(kind, caller, callee, target, value, 0, given, input, inputSize)
   // The child's stack begins here and may overwrite the operands, which all have been read; the value is copied first.
-  const status = beginCall(kind, callee, caller, target, value, given, flags, input, inputSize, output, outputRoom)
+  const status = beginCall(
+    kind,
+    callee,
+    caller,
+    target,
+    value,
+    given,
+    flags,
+    input,
+    inputSize,
+    output,
+    outputRoom,
+  )
   if (status == SWITCH_FRAME) return 0
   if (tracing) traceExit(status, given - gasBack)
   answer(frame, status, gasBack, output, outputRoom)
@@ -413,7 +519,11 @@ export function leave(status: i32, gas: i64): i32 {
   depth--
   if (depth < 0) return status
   const parent = frameAt(depth)
-  enterMemory(<usize>load<u32>(parent, F_MEMORY), load<u32>(parent, F_MEMORY_SIZE), load<u32>(parent, F_MEMORY_CLASS))
+  enterMemory(
+    <usize>load<u32>(parent, F_MEMORY),
+    load<u32>(parent, F_MEMORY_SIZE),
+    load<u32>(parent, F_MEMORY_CLASS),
+  )
   if (!isCreation) {
     answer(parent, status, gas, load<u32>(frame, F_OUTPUT), load<u32>(frame, F_OUTPUT_SIZE))
     return status
@@ -437,7 +547,8 @@ function deposit(frame: usize, gas: i64): i32 {
   const size = i64(outputSize)
   const most = parameter(P_CODE_MAX)
   if (most != 0 && size > most) return CODE_TOO_LARGE
-  if (size != 0 && parameter(P_REFUSE_EF) != 0 && load<u8>(memoryAt + outputOffset) == 0xef) return CODE_STARTS_WITH_EF
+  if (size != 0 && parameter(P_REFUSE_EF) != 0 && load<u8>(memoryAt + outputOffset) == 0xef)
+    return CODE_STARTS_WITH_EF
   const cost = size * GAS_CODE_BYTE
   if (gas < cost) {
     // Frontier leaves a contract without code and takes no gas for it.
@@ -483,7 +594,8 @@ export function selfDestructOp(frame: usize, top: usize, gas: i64): i64 {
   if (cold != 0 && !warmAccount(heir)) gas -= cold + parameter(P_WARM)
   const record = account(heir)
   const hasBalance = !isZero(account(self) + A_BALANCE)
-  if (parameter(P_EMPTY_VANISH) != 0 ? hasBalance && isEmpty(record) : !exists(record)) gas -= parameter(P_DESTRUCT_NEW_ACCOUNT)
+  if (parameter(P_EMPTY_VANISH) != 0 ? hasBalance && isEmpty(record) : !exists(record))
+    gas -= parameter(P_DESTRUCT_NEW_ACCOUNT)
   if (gas < 0) return -OUT_OF_GAS
   const isMarked = load<u32>(account(self), A_DESTRUCT_IN) == epoch
   const refund = parameter(P_DESTRUCT_REFUND)
@@ -524,7 +636,19 @@ export function beginMessage(): i32 {
   // The transaction's own target: its delegate is warm, at no price (EIP-7702).
   if (delegateOf(target, DELEGATE_WORD)) warmAccount(accountAt(DELEGATE_WORD))
   if (tracing) traceEnter(kind, caller, target, target, M_VALUE, 0, gas, input, inputSize)
-  const status = beginCall(kind, target, caller, target, M_VALUE, gas, flags, input, inputSize, 0, 0)
+  const status = beginCall(
+    kind,
+    target,
+    caller,
+    target,
+    M_VALUE,
+    gas,
+    flags,
+    input,
+    inputSize,
+    0,
+    0,
+  )
   if (status != SWITCH_FRAME && tracing) traceExit(status, gas - gasBack)
   return status
 }
@@ -532,34 +656,4 @@ export function beginMessage(): i32 {
 /** Gas left of the last message. */
 export function gasLeft(): i64 {
   return gasBack
-}
-
-// Events for the host: 1 enter, 2 exit, 3 self-destruct; `src/evm/traceReader.ts` reads the details at these addresses.
-export const TRACE_ENTER: u32 = 1
-export const TRACE_EXIT: u32 = 2
-export const TRACE_DESTRUCT: u32 = 3
-const TRACE_RECORD: usize = SCRATCH + 832 // 96 bytes
-
-/** {u32 kind, account of caller, of callee, of code; at 32 the value; at 64 the callee's or created address}. */
-function traceEnter(
-  kind: u32, caller: u32, callee: u32, code: u32, value: usize, salt: usize, gas: i64, input: usize, size: u32,
-): void {
-  store<u32>(TRACE_RECORD, kind)
-  store<u32>(TRACE_RECORD, caller, 4)
-  store<u32>(TRACE_RECORD, callee, 8)
-  store<u32>(TRACE_RECORD, code, 12)
-  copyWord(TRACE_RECORD + 32, value)
-  if (kind == CREATE) createdAddress(caller, load<u64>(account(caller), A_NONCE))
-  else if (kind == CREATE2) createdAddressSalted(caller, salt, input, size)
-  if (kind == CREATE || kind == CREATE2) copyWord(TRACE_RECORD + 64, ADDRESS_WORD)
-  else addressWord(code, TRACE_RECORD + 64)
-  hostTrace(TRACE_ENTER, u32(TRACE_RECORD), u32(input), size, gas)
-}
-
-function traceExit(status: i32, used: i64): void {
-  hostTrace(TRACE_EXIT, u32(status), u32(returnData()), returnSize, used)
-}
-
-function traceDestruct(self: u32, heir: u32, balance: usize): void {
-  hostTrace(TRACE_DESTRUCT, self, heir, u32(balance), 0)
 }

@@ -86,7 +86,7 @@ export function keepCode(code: usize): void {
 }
 
 function headOf(hash: usize): usize {
-  return table + (<usize>(u32(hashWord(hash)) >> (32 - TABLE_BITS)) << 2)
+  return table + ((<usize>(u32(hashWord(hash)) >> (32 - TABLE_BITS))) << 2)
 }
 
 /** The block of a code hash, 0 where it is not cached. */
@@ -108,7 +108,7 @@ export function trimCodes(): void {
 
 export function dropCodes(): void {
   for (let slot: u32 = 0; slot < u32(1) << TABLE_BITS; slot++) {
-    const head = table + (<usize>slot << 2)
+    const head = table + ((<usize>slot) << 2)
     let code = <usize>load<u32>(head)
     while (code != 0) {
       const next = <usize>load<u32>(code, C_NEXT)
@@ -158,7 +158,8 @@ export function analyse(code: usize): void {
   memory.fill(map, 0, (size + 8) >> 3)
   for (let at: usize = 0; at < size; at++) {
     const opcode = <u32>load<u8>(bytes + at)
-    if (opcode == 0x5b) store<u8>(map + (at >> 3), load<u8>(map + (at >> 3)) | (u8(1) << (u8(at) & 7)))
+    if (opcode == 0x5b)
+      store<u8>(map + (at >> 3), load<u8>(map + (at >> 3)) | (u8(1) << (u8(at) & 7)))
     else if (opcode >= 0x60 && opcode <= 0x7f) at += opcode - 0x5f
   }
   store<u32>(code, load<u32>(code, C_FLAGS) | CF_ANALYSED, C_FLAGS)

@@ -56,9 +56,9 @@ function reciprocal2(d1: u64, d0: u64): u64 {
 /** Remainder and quotient by one normalised limb (algorithm 4). */
 function divideByOne(limbCount: i32, d: u64): void {
   const v = reciprocal(d)
-  let rest = load<u64>(DIVIDEND + (<usize>limbCount << 3))
+  let rest = load<u64>(DIVIDEND + ((<usize>limbCount) << 3))
   for (let limb = limbCount - 1; limb >= 0; limb--) {
-    const at = <usize>limb << 3
+    const at = (<usize>limb) << 3
     const next = load<u64>(DIVIDEND + at)
     const productLow = v * rest
     let low = productLow + next
@@ -80,13 +80,13 @@ function divideByOne(limbCount: i32, d: u64): void {
 
 /** Quotient and remainder by 2 to 4 normalised limbs; `limbCount` limbs of dividend and one above. */
 function divideByMany(limbCount: i32, divisorCount: i32): void {
-  const top = DIVISOR + (<usize>divisorCount << 3)
+  const top = DIVISOR + ((<usize>divisorCount) << 3)
   const d1 = load<u64>(top - 8)
   const d0 = load<u64>(top - 16)
   const v = reciprocal2(d1, d0)
   for (let step = limbCount - divisorCount; step >= 0; step--) {
-    const base = DIVIDEND + (<usize>step << 3)
-    const head = base + (<usize>divisorCount << 3)
+    const base = DIVIDEND + ((<usize>step) << 3)
+    const head = base + ((<usize>divisorCount) << 3)
     const u2 = load<u64>(head)
     const u1 = load<u64>(head - 8)
     const u0 = load<u64>(head - 16)
@@ -117,7 +117,7 @@ function divideByMany(limbCount: i32, divisorCount: i32): void {
       q--
       addBack(base, divisorCount)
     }
-    store<u64>(QUOTIENT + (<usize>step << 3), q)
+    store<u64>(QUOTIENT + ((<usize>step) << 3), q)
   }
 }
 
@@ -126,7 +126,7 @@ function divideByMany(limbCount: i32, divisorCount: i32): void {
 @inline
 function subtractProduct(base: usize, q: u64, divisorCount: i32): bool {
   let carry: u64 = 0
-  const end = <usize>divisorCount << 3
+  const end = (<usize>divisorCount) << 3
   for (let at: usize = 0; at < end; at += 8) {
     const d = load<u64>(DIVISOR + at)
     const product = d * q
@@ -142,7 +142,7 @@ function subtractProduct(base: usize, q: u64, divisorCount: i32): bool {
 
 function addBack(base: usize, divisorCount: i32): void {
   let carry: u64 = 0
-  const end = <usize>divisorCount << 3
+  const end = (<usize>divisorCount) << 3
   for (let at: usize = 0; at < end; at += 8) {
     const d = load<u64>(DIVISOR + at)
     const sum = load<u64>(base + at) + d
@@ -160,20 +160,20 @@ function addBack(base: usize, divisorCount: i32): void {
  */
 function divideLimbs(limbCount: i32, divisor: usize): void {
   let divisorCount = 4
-  while (load<u64>(divisor + (<usize>(divisorCount - 1) << 3)) == 0) divisorCount--
-  while (limbCount > 0 && load<u64>(DIVIDEND + (<usize>(limbCount - 1) << 3)) == 0) limbCount--
+  while (load<u64>(divisor + ((<usize>(divisorCount - 1)) << 3)) == 0) divisorCount--
+  while (limbCount > 0 && load<u64>(DIVIDEND + ((<usize>(limbCount - 1)) << 3)) == 0) limbCount--
   for (let at: usize = 0; at < 64; at += 8) store<u64>(QUOTIENT + at, 0)
   if (limbCount < divisorCount) {
-    for (let at = <usize>limbCount << 3; at < 32; at += 8) store<u64>(DIVIDEND + at, 0)
+    for (let at = (<usize>limbCount) << 3; at < 32; at += 8) store<u64>(DIVIDEND + at, 0)
     return
   }
-  const shift = clz<u64>(load<u64>(divisor + (<usize>(divisorCount - 1) << 3)))
+  const shift = clz<u64>(load<u64>(divisor + ((<usize>(divisorCount - 1)) << 3)))
   shiftUp(divisor, DIVISOR, divisorCount, shift)
   const over = shiftUp(DIVIDEND, DIVIDEND, limbCount, shift)
-  store<u64>(DIVIDEND + (<usize>limbCount << 3), over)
+  store<u64>(DIVIDEND + ((<usize>limbCount) << 3), over)
   if (divisorCount == 1) divideByOne(limbCount, load<u64>(DIVISOR))
   else divideByMany(limbCount, divisorCount)
-  const bytes = <usize>divisorCount << 3
+  const bytes = (<usize>divisorCount) << 3
   for (let at = bytes; at < 32; at += 8) store<u64>(DIVIDEND + at, 0)
   const rest = 63 - shift
   for (let at: usize = 0; at < bytes; at += 8) {
@@ -186,7 +186,7 @@ function divideLimbs(limbCount: i32, divisor: usize): void {
 function shiftUp(from: usize, to: usize, count: i32, shift: u64): u64 {
   let carry: u64 = 0
   const rest = 63 - shift
-  const end = <usize>count << 3
+  const end = (<usize>count) << 3
   for (let at: usize = 0; at < end; at += 8) {
     const limb = load<u64>(from + at)
     store<u64>(to + at, (limb << shift) | carry)

@@ -66,7 +66,8 @@ function choose(frame: usize, always: bool): u32 {
   if (load<u32>(code, C_SIZE) > FAST_CODE_MAX) return E_PLAIN_FOR_GOOD
   const runs = load<u32>(code, C_RUNS) + 1
   store<u32>(code, runs, C_RUNS)
-  const isReady = load<u32>(code, C_FAST) != 0 && load<u32>(code, C_FAST_FORK) == u32(parameter(P_FORK))
+  const isReady =
+    load<u32>(code, C_FAST) != 0 && load<u32>(code, C_FAST_FORK) == u32(parameter(P_FORK))
   if (!isReady && runs < RUNS_MIN && !always) return E_PLAIN
   store<u32>(frame, u32(fastRecords(code)), F_PC)
   return E_FAST

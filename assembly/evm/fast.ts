@@ -6,26 +6,85 @@
  * The labels in the `switch` are literals, those of fused pairs as `predecode.ts` numbers them.
  */
 import { A_BALANCE, account } from './accounts'
+import { addressWord } from './addresses'
 import { memoryAt, memorySize, reach, returnSize } from './callMemory'
-import { addressWord, callOp, createOp, selfDestructOp } from './calls'
+import { callOp, createOp, selfDestructOp, setOutput } from './calls'
 import { C_BYTES, C_SIZE } from './codes'
 import { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
 import { E_PLAIN_FOR_GOOD } from './engine'
 import {
-  balanceOp, blobHashOp, blockHashOp, callDataLoadOp, codeCopyOfOp, codeHashOfOp, codeSizeOfOp, copyOp, isJumpTarget, keccakOp, logOp,
-  memoryCopyOp, outputOp, powerOp, returnDataCopyOp,
-} from './interpreter'
-import {
-  ENV_BASE_FEE, ENV_BLOB_BASE_FEE, ENV_CHAIN_ID, ENV_COINBASE, ENV_GAS_LIMIT, ENV_GAS_PRICE, ENV_NUMBER, ENV_ORIGIN, ENV_RANDOM,
-  ENV_TIMESTAMP, FLAG_STATIC, F_CALLER, F_CODE, F_ENGINE, F_FLAGS, F_GAS, F_INPUT, F_INPUT_SIZE, F_PC, F_SELF, F_SP, F_STACK, F_VALUE,
+  ENV_BASE_FEE,
+  ENV_BLOB_BASE_FEE,
+  ENV_CHAIN_ID,
+  ENV_COINBASE,
+  ENV_GAS_LIMIT,
+  ENV_GAS_PRICE,
+  ENV_NUMBER,
+  ENV_ORIGIN,
+  ENV_RANDOM,
+  ENV_TIMESTAMP,
+  F_CALLER,
+  F_CODE,
+  F_ENGINE,
+  F_FLAGS,
+  F_GAS,
+  F_INPUT,
+  F_INPUT_SIZE,
+  F_PC,
+  F_SELF,
+  F_SP,
+  F_STACK,
+  F_VALUE,
+  FLAG_STATIC,
 } from './layout'
+import {
+  balanceOp,
+  blobHashOp,
+  blockHashOp,
+  callDataLoadOp,
+  codeCopyOfOp,
+  codeHashOfOp,
+  codeSizeOfOp,
+  copyOp,
+  isJumpTarget,
+  keccakOp,
+  logOp,
+  memoryCopyOp,
+  outputOp,
+  powerOp,
+  returnDataCopyOp,
+} from './operations'
 import { recordAt } from './predecode'
-import { setOutput } from './calls'
-import { INVALID_JUMP, INVALID_OPCODE, OUT_OF_GAS, REVERT, SUCCESS, SWITCH_FRAME, WRITE_PROTECTION } from './status'
+import {
+  INVALID_JUMP,
+  INVALID_OPCODE,
+  OUT_OF_GAS,
+  REVERT,
+  SUCCESS,
+  SWITCH_FRAME,
+  WRITE_PROTECTION,
+} from './status'
 import { loadOp, storeOp, transientLoadOp, transientStoreOp } from './storage'
 import {
-  add, byteAt, copyWord, equals, isZero, leadingZeros, lessThan, multiply, readBytes, saturate, setSmall, shiftLeft, shiftRight,
-  shiftRightSigned, signExtend, signedLessThan, subtract, swapWords, writeBytes,
+  add,
+  byteAt,
+  copyWord,
+  equals,
+  isZero,
+  leadingZeros,
+  lessThan,
+  multiply,
+  readBytes,
+  saturate,
+  setSmall,
+  shiftLeft,
+  shiftRight,
+  shiftRightSigned,
+  signExtend,
+  signedLessThan,
+  subtract,
+  swapWords,
+  writeBytes,
 } from './word'
 
 /** Hands the frame to the plain engine, at code offset `pc`. */
@@ -43,19 +102,32 @@ function fallBack(frame: usize, pc: u32, sp: usize, gas: i64): i32 {
  */
 function pricedOp(label: u32, frame: usize, code: usize, sp: usize, gas: i64): i64 {
   switch (label) {
-    case 0x0a: return powerOp(sp - 32, gas)
-    case 0x20: return keccakOp(sp - 32, gas)
-    case 0x31: return balanceOp(sp - 32, gas)
-    case 0x37: return copyOp(sp - 32, <usize>load<u32>(frame, F_INPUT), load<u32>(frame, F_INPUT_SIZE), gas)
-    case 0x39: return copyOp(sp - 32, code + C_BYTES, load<u32>(code, C_SIZE), gas)
-    case 0x3b: return codeSizeOfOp(sp - 32, gas)
-    case 0x3c: return codeCopyOfOp(sp - 32, gas)
-    case 0x3e: return returnDataCopyOp(sp - 32, gas)
-    case 0x3f: return codeHashOfOp(sp - 32, gas)
-    case 0x54: return loadOp(frame, sp - 32, gas)
-    case 0x55: return storeOp(frame, sp - 32, gas)
-    case 0x5e: return memoryCopyOp(sp - 32, gas)
-    default: return logOp(frame, label - 0xa0, sp - 32, gas)
+    case 0x0a:
+      return powerOp(sp - 32, gas)
+    case 0x20:
+      return keccakOp(sp - 32, gas)
+    case 0x31:
+      return balanceOp(sp - 32, gas)
+    case 0x37:
+      return copyOp(sp - 32, <usize>load<u32>(frame, F_INPUT), load<u32>(frame, F_INPUT_SIZE), gas)
+    case 0x39:
+      return copyOp(sp - 32, code + C_BYTES, load<u32>(code, C_SIZE), gas)
+    case 0x3b:
+      return codeSizeOfOp(sp - 32, gas)
+    case 0x3c:
+      return codeCopyOfOp(sp - 32, gas)
+    case 0x3e:
+      return returnDataCopyOp(sp - 32, gas)
+    case 0x3f:
+      return codeHashOfOp(sp - 32, gas)
+    case 0x54:
+      return loadOp(frame, sp - 32, gas)
+    case 0x55:
+      return storeOp(frame, sp - 32, gas)
+    case 0x5e:
+      return memoryCopyOp(sp - 32, gas)
+    default:
+      return logOp(frame, label - 0xa0, sp - 32, gas)
   }
 }
 
@@ -82,7 +154,11 @@ export function runFast(frame: usize): i32 {
       case 0x100: {
         const left = gas - <i64>load<u32>(ip, 4)
         const height = sp - stackBase
-        if (left < 0 || height < <usize>load<u16>(ip, 2) << 5 || height + <usize>load<u32>(ip, 8) > 32768) {
+        if (
+          left < 0 ||
+          height < (<usize>load<u16>(ip, 2)) << 5 ||
+          height + <usize>load<u32>(ip, 8) > 32768
+        ) {
           return fallBack(frame, load<u32>(ip, 12), sp, gas)
         }
         gas = left
@@ -611,8 +687,23 @@ export function runFast(frame: usize): i32 {
         ip += 16
         continue
       }
-      case 0x0a: case 0x20: case 0x31: case 0x37: case 0x39: case 0x3b: case 0x3c: case 0x3e: case 0x3f: case 0x54:
-      case 0x55: case 0x5e: case 0xa0: case 0xa1: case 0xa2: case 0xa3: case 0xa4: {
+      case 0x0a:
+      case 0x20:
+      case 0x31:
+      case 0x37:
+      case 0x39:
+      case 0x3b:
+      case 0x3c:
+      case 0x3e:
+      case 0x3f:
+      case 0x54:
+      case 0x55:
+      case 0x5e:
+      case 0xa0:
+      case 0xa1:
+      case 0xa2:
+      case 0xa3:
+      case 0xa4: {
         const rest = <i64>load<u32>(ip, 8)
         gas = pricedOp(label, frame, code, sp, gas + rest)
         if (gas < 0) break
@@ -622,13 +713,17 @@ export function runFast(frame: usize): i32 {
         ip += 16
         continue
       }
-      case 0xf0: case 0xf5: {
+      case 0xf0:
+      case 0xf5: {
         store<u32>(frame, u32(ip + 16), F_PC)
         gas = createOp(label, sp, gas)
         if (gas == 0) return SWITCH_FRAME
         break
       }
-      case 0xf1: case 0xf2: case 0xf4: case 0xfa: {
+      case 0xf1:
+      case 0xf2:
+      case 0xf4:
+      case 0xfa: {
         store<u32>(frame, u32(ip + 16), F_PC)
         gas = callOp(label, sp, gas)
         if (gas == 0) return SWITCH_FRAME

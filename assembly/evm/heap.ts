@@ -27,7 +27,7 @@ export function classOf(bytes: u32): u32 {
 /** Takes a block of 1 << `sizeClass` bytes, not cleared. Traps with FAULT_MEMORY where there is no room. */
 export function allocate(sizeClass: u32): usize {
   if (sizeClass > CLASS_MAX) fail(FAULT_MEMORY)
-  const list = FREE_LISTS + (<usize>sizeClass << 2)
+  const list = FREE_LISTS + ((<usize>sizeClass) << 2)
   const free = <usize>load<u32>(list)
   if (free != 0) {
     store<u32>(list, load<u32>(free))
@@ -49,7 +49,7 @@ export function allocate(sizeClass: u32): usize {
 
 /** Gives a block back. */
 export function release(block: usize, sizeClass: u32): void {
-  const list = FREE_LISTS + (<usize>sizeClass << 2)
+  const list = FREE_LISTS + ((<usize>sizeClass) << 2)
   store<u32>(block, load<u32>(list))
   store<u32>(list, u32(block))
 }

@@ -1,11 +1,27 @@
 /** The EVM kernel: what `src/kernels/evm.ts` calls. */
-import { account, accountAt, clearAccounts, clearLists, deleteAccount, destructedAt, destructedLength, exists, initAccounts, isEmpty, ripemdTouched, touchedAt, touchedLength } from './accounts'
+
+import { prepare } from '../keccak/permutation'
+import {
+  account,
+  accountAt,
+  clearAccounts,
+  clearLists,
+  deleteAccount,
+  destructedAt,
+  destructedLength,
+  exists,
+  initAccounts,
+  isEmpty,
+  ripemdTouched,
+  touchedAt,
+  touchedLength,
+} from './accounts'
 import { initCallMemory } from './callMemory'
 import { abandonFrames, beginMessage, setCode as setCodeOf, setTracing } from './calls'
 import { initCodes, newCode, trimCodes } from './codes'
 import { ENGINE_TRACED, run } from './engine'
-import { clearJournal, initJournal } from './journal'
 import { initHeap } from './heap'
+import { clearJournal, initJournal } from './journal'
 import { HASH_SCRATCH, M_WORD } from './layout'
 import { initLogs, truncateLogs } from './logs'
 import { P_EMPTY_VANISH, parameter } from './rules'
@@ -13,22 +29,51 @@ import { clearSlots, initSlots } from './slots'
 import { epoch, setEpoch, setRefund } from './state'
 import { SWITCH_FRAME } from './status'
 import { clearTransient, initTransient, nextTransient } from './transient'
-import { prepare } from '../keccak/permutation'
 import { setSmall } from './word'
 
-export { accountAt, accountCount, addBalance, clearBalance, ensureExists, hasOldStorage, markCreated, setNonce, subtractBalance, touchByNothing, warmAccount } from './accounts'
-export { inputSpace, memoryAt, memorySize, returnData, returnDataSpace, returnSize } from './callMemory'
+export {
+  account as accountRecord,
+  accountAt,
+  accountCount,
+  addBalance,
+  clearBalance,
+  ensureExists,
+  hasOldStorage,
+  markCreated,
+  setNonce,
+  subtractBalance,
+  touchByNothing,
+  warmAccount,
+} from './accounts'
+export {
+  inputSpace,
+  memoryAt,
+  memorySize,
+  returnData,
+  returnDataSpace,
+  returnSize,
+} from './callMemory'
 export { abandonFrames as abandon, depth, gasAfterCharge, gasLeft } from './calls'
 export { codeOf, findCode } from './codes'
+export { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
 export { heapBytes } from './heap'
 export { ENTRY_BYTES, journalBase, journalLength, revertTo } from './journal'
 export { logsBase, logsBytes } from './logs'
 export { slotAt, slotCount, slotRecord, warmSlot, writeSlot } from './slots'
 export { epoch, refund } from './state'
 export { takeFault } from './status'
-export { account as accountRecord } from './accounts'
-export { add, byteAt, leadingZeros, multiply, power, shiftLeft, shiftRight, shiftRightSigned, signExtend, subtract } from './word'
-export { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
+export {
+  add,
+  byteAt,
+  leadingZeros,
+  multiply,
+  power,
+  shiftLeft,
+  shiftRight,
+  shiftRightSigned,
+  signExtend,
+  subtract,
+} from './word'
 
 /** Lays out the structures in a fresh memory, once. The rules and the hash secrets are uploaded before. */
 export function init(): void {

@@ -6,31 +6,96 @@
  * The loop is one long function on purpose: the compiler keeps pc, sp and gas in registers only inside one function.
  * Labels are literals. Operations that touch state, call memory or frames are functions of other files.
  */
-import { A_BALANCE, A_CODE_HASH, account, accountAt, exists, hasCode, isEmpty } from './accounts'
-import { memoryAt, memorySize, reach, reachRange, returnData, returnSize, setReturnSize } from './callMemory'
-import { addressWord, callOp, chargeAccount, createOp, selfDestructOp, setOutput } from './calls'
-import { C_BYTES, C_JUMPS, C_SIZE, codeOf } from './codes'
+
+import { A_BALANCE, account } from './accounts'
+import { addressWord } from './addresses'
+import { memoryAt, memorySize, reach, returnSize } from './callMemory'
+import { callOp, createOp, selfDestructOp, setOutput } from './calls'
+import { C_BYTES, C_SIZE } from './codes'
 import { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
-import { hostBlockHash, hostTrace } from './host'
+import { hostTrace } from './host'
 import {
-  BLOB_HASHES, ENV_BASE_FEE, ENV_BLOB_BASE_FEE, ENV_BLOB_COUNT, ENV_CHAIN_ID, ENV_COINBASE, ENV_GAS_LIMIT, ENV_GAS_PRICE, ENV_NUMBER,
-  ENV_ORIGIN, ENV_RANDOM, ENV_TIMESTAMP, FLAG_STATIC, F_CALLER, F_CODE, F_FLAGS, F_GAS, F_INPUT, F_INPUT_SIZE, F_PC, F_SELF, F_SP,
-  F_STACK, F_VALUE, HASH_SCRATCH, RULES_GAS, RULES_GROW, RULES_NEED, SCRATCH,
+  ENV_BASE_FEE,
+  ENV_BLOB_BASE_FEE,
+  ENV_CHAIN_ID,
+  ENV_COINBASE,
+  ENV_GAS_LIMIT,
+  ENV_GAS_PRICE,
+  ENV_NUMBER,
+  ENV_ORIGIN,
+  ENV_RANDOM,
+  ENV_TIMESTAMP,
+  F_CALLER,
+  F_CODE,
+  F_FLAGS,
+  F_GAS,
+  F_INPUT,
+  F_INPUT_SIZE,
+  F_PC,
+  F_SELF,
+  F_SP,
+  F_STACK,
+  F_VALUE,
+  FLAG_STATIC,
+  RULES_GAS,
+  RULES_GROW,
+  RULES_NEED,
+  SCRATCH,
 } from './layout'
-import { appendLog, lastLog } from './logs'
-import { hashOne } from '../keccak/sponge'
-import { GAS_COPY_WORD, GAS_KECCAK_WORD, GAS_LOG_BYTE, P_EXP_BYTE, parameter } from './rules'
-import { pushBytes } from './pushBytes'
-import { slotAt, slotRecord, S_VALUE } from './slots'
+import { lastLog } from './logs'
 import {
-  HOT, INVALID_JUMP, INVALID_OPCODE, OUT_OF_GAS, RETURN_DATA_BOUNDS, REVERT, STACK_OVERFLOW, STACK_UNDERFLOW, SUCCESS, SWITCH_FRAME,
+  balanceOp,
+  blobHashOp,
+  blockHashOp,
+  callDataLoadOp,
+  codeCopyOfOp,
+  codeHashOfOp,
+  codeSizeOfOp,
+  copyOp,
+  isJumpTarget,
+  keccakOp,
+  logOp,
+  memoryCopyOp,
+  outputOp,
+  powerOp,
+  returnDataCopyOp,
+} from './operations'
+import { pushBytes } from './pushBytes'
+import { S_VALUE, slotAt, slotRecord } from './slots'
+import {
+  HOT,
+  INVALID_JUMP,
+  INVALID_OPCODE,
+  OUT_OF_GAS,
+  REVERT,
+  STACK_OVERFLOW,
+  STACK_UNDERFLOW,
+  SUCCESS,
+  SWITCH_FRAME,
   WRITE_PROTECTION,
 } from './status'
 import { loadOp, storeOp, transientLoadOp, transientStoreOp } from './storage'
 import { findTransient, transientRecord } from './transient'
 import {
-  add, byteAt, byteLength, copyWord, equals, isZero, leadingZeros, lessThan, multiply, power, readBytes, saturate, setSmall, shiftLeft,
-  shiftRight, shiftRightSigned, signExtend, signedLessThan, subtract, swapWords, writeBytes,
+  add,
+  byteAt,
+  copyWord,
+  equals,
+  isZero,
+  leadingZeros,
+  lessThan,
+  multiply,
+  readBytes,
+  saturate,
+  setSmall,
+  shiftLeft,
+  shiftRight,
+  shiftRightSigned,
+  signExtend,
+  signedLessThan,
+  subtract,
+  swapWords,
+  writeBytes,
 } from './word'
 
 // Trace events beside those of calls.ts.
@@ -49,170 +114,8 @@ function refusal(opcode: usize, height: usize): i32 {
   const need = <usize>load<u8>(RULES_NEED + opcode)
   if (need == 255) return INVALID_OPCODE
   if (height < need << 5) return STACK_UNDERFLOW
-  if (height > 32768 - (<usize>load<u8>(RULES_GROW + opcode) << 5)) return STACK_OVERFLOW
+  if (height > 32768 - ((<usize>load<u8>(RULES_GROW + opcode)) << 5)) return STACK_OVERFLOW
   return OUT_OF_GAS
-}
-
-/** Gas left after `cost` a started word of the size at `size`; the size is known to be paid for. */
-// @ts-ignore: decorator
-@inline
-function chargeWords(size: u64, cost: i64, gas: i64): i64 {
-  gas -= i64((size + 31) >> 5) * cost
-  return gas < 0 ? -OUT_OF_GAS : gas
-}
-
-/** Copies `size` bytes from offset `start` of a source of `length` bytes, zeros beyond its end. */
-export function copyPadded(to: usize, source: usize, length: u64, start: u64, size: u64): void {
-  let have: u64 = 0
-  if (start < length) have = min(size, length - start)
-  if (have != 0) memory.copy(to, source + usize(start), usize(have))
-  if (have < size) memory.fill(to + usize(have), 0, usize(size - have))
-}
-
-/** CALLDATACOPY and CODECOPY: target offset, source offset, size from the top. */
-export function copyOp(top: usize, source: usize, length: u32, gas: i64): i64 {
-  const size = saturate(top - 64)
-  if (size == 0) return gas
-  gas = reachRange(top, top - 64, gas)
-  if (gas < 0) return gas
-  gas = chargeWords(size, GAS_COPY_WORD, gas)
-  if (gas < 0) return gas
-  copyPadded(memoryAt + usize(load<u64>(top)), source, length, saturate(top - 32), size)
-  return gas
-}
-
-export function returnDataCopyOp(top: usize, gas: i64): i64 {
-  const start = saturate(top - 32)
-  const size = saturate(top - 64)
-  if (start > u64(returnSize) || size > u64(returnSize) - start) return -RETURN_DATA_BOUNDS
-  if (size == 0) return gas
-  gas = reachRange(top, top - 64, gas)
-  if (gas < 0) return gas
-  gas = chargeWords(size, GAS_COPY_WORD, gas)
-  if (gas < 0) return gas
-  memory.copy(memoryAt + usize(load<u64>(top)), returnData() + usize(start), usize(size))
-  return gas
-}
-
-/** EXTCODECOPY: address, target offset, source offset, size. */
-export function codeCopyOfOp(top: usize, gas: i64): i64 {
-  gas = reachRange(top - 32, top - 96, gas)
-  if (gas < 0) return gas
-  const size = saturate(top - 96)
-  gas = chargeWords(size, GAS_COPY_WORD, gas)
-  if (gas < 0) return gas
-  const index = accountAt(top)
-  gas = chargeAccount(index, gas)
-  if (gas < 0 || size == 0) return gas
-  const code = codeOf(index)
-  copyPadded(memoryAt + usize(load<u64>(top - 32)), code + C_BYTES, load<u32>(code, C_SIZE), saturate(top - 64), size)
-  return gas
-}
-
-/** MCOPY: target, source, size. */
-export function memoryCopyOp(top: usize, gas: i64): i64 {
-  const size = saturate(top - 64)
-  if (size == 0) return gas
-  gas = reachRange(lessThan(top, top - 32) ? top - 32 : top, top - 64, gas)
-  if (gas < 0) return gas
-  gas = chargeWords(size, GAS_COPY_WORD, gas)
-  if (gas < 0) return gas
-  memory.copy(memoryAt + usize(load<u64>(top)), memoryAt + usize(load<u64>(top - 32)), usize(size))
-  return gas
-}
-
-export function keccakOp(top: usize, gas: i64): i64 {
-  gas = reachRange(top, top - 32, gas)
-  if (gas < 0) return gas
-  const size = saturate(top - 32)
-  gas = chargeWords(size, GAS_KECCAK_WORD, gas)
-  if (gas < 0) return gas
-  const start: usize = size == 0 ? 0 : usize(load<u64>(top))
-  hashOne(memoryAt + start, usize(size), SCRATCH + 512, HASH_SCRATCH)
-  readBytes(SCRATCH + 512, top - 32)
-  return gas
-}
-
-/** LOG0 to LOG4: offset, size, topics. */
-export function logOp(frame: usize, topicCount: u32, top: usize, gas: i64): i64 {
-  if ((load<u32>(frame, F_FLAGS) & FLAG_STATIC) != 0) return -WRITE_PROTECTION
-  gas = reachRange(top, top - 32, gas)
-  if (gas < 0) return gas
-  const size = saturate(top - 32)
-  gas -= i64(size) * GAS_LOG_BYTE
-  if (gas < 0) return -OUT_OF_GAS
-  const start: usize = size == 0 ? 0 : usize(load<u64>(top))
-  appendLog(load<u32>(frame, F_SELF), topicCount, top - 64, memoryAt + start, u32(size))
-  return gas
-}
-
-export function callDataLoadOp(frame: usize, top: usize): void {
-  const start = saturate(top)
-  const length = u64(load<u32>(frame, F_INPUT_SIZE))
-  if (start >= length) {
-    setSmall(top, 0)
-    return
-  }
-  const source = <usize>load<u32>(frame, F_INPUT)
-  if (start + 32 <= length) {
-    readBytes(source + usize(start), top)
-    return
-  }
-  copyPadded(SCRATCH + 512, source, length, start, 32)
-  readBytes(SCRATCH + 512, top)
-}
-
-export function powerOp(top: usize, gas: i64): i64 {
-  gas -= i64(byteLength(top - 32)) * parameter(P_EXP_BYTE)
-  if (gas < 0) return -OUT_OF_GAS
-  power(top, top - 32, top - 32)
-  return gas
-}
-
-export function balanceOp(top: usize, gas: i64): i64 {
-  const index = accountAt(top)
-  gas = chargeAccount(index, gas)
-  if (gas >= 0) copyWord(top, account(index) + A_BALANCE)
-  return gas
-}
-
-export function codeSizeOfOp(top: usize, gas: i64): i64 {
-  const index = accountAt(top)
-  gas = chargeAccount(index, gas)
-  if (gas >= 0) setSmall(top, hasCode(account(index)) ? u64(load<u32>(codeOf(index), C_SIZE)) : 0)
-  return gas
-}
-
-export function codeHashOfOp(top: usize, gas: i64): i64 {
-  const index = accountAt(top)
-  gas = chargeAccount(index, gas)
-  if (gas < 0) return gas
-  const record = account(index)
-  if (!exists(record) || isEmpty(record)) setSmall(top, 0)
-  else readBytes(record + A_CODE_HASH, top)
-  return gas
-}
-
-export function blockHashOp(top: usize): void {
-  const number = saturate(top)
-  const current = saturate(ENV_NUMBER)
-  if (number < current && current - number <= 256) hostBlockHash(top, top)
-  else setSmall(top, 0)
-}
-
-export function blobHashOp(top: usize): void {
-  const index = saturate(top)
-  if (index < u64(load<u32>(ENV_BLOB_COUNT))) copyWord(top, BLOB_HASHES + (usize(index) << 5))
-  else setSmall(top, 0)
-}
-
-/** RETURN and REVERT: notes the output; gas left or minus a status. */
-export function outputOp(top: usize, gas: i64): i64 {
-  gas = reachRange(top, top - 32, gas)
-  if (gas < 0) return gas
-  const size = u32(saturate(top - 32))
-  setOutput(size == 0 ? 0 : u32(load<u64>(top)), size)
-  return gas
 }
 
 /**
@@ -239,8 +142,8 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
     const height = sp - stackBase
     if (
       gas < 0 ||
-      height < <usize>load<u8>(RULES_NEED + opcode) << 5 ||
-      height > 32768 - (<usize>load<u8>(RULES_GROW + opcode) << 5)
+      height < (<usize>load<u8>(RULES_NEED + opcode)) << 5 ||
+      height > 32768 - ((<usize>load<u8>(RULES_GROW + opcode)) << 5)
     ) {
       status = refusal(opcode, height)
       break
@@ -621,15 +524,18 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
         if (isFloat<Mode>()) copyWord(TRACE_OLD, sp - 32)
         gas = loadOp(frame, sp - 32, gas)
         if (gas < 0) break
-        if (isFloat<Mode>()) hostTrace(TRACE_SLOAD, load<u32>(frame, F_SELF), u32(TRACE_OLD), u32(sp - 32), gas)
+        if (isFloat<Mode>())
+          hostTrace(TRACE_SLOAD, load<u32>(frame, F_SELF), u32(TRACE_OLD), u32(sp - 32), gas)
         pc++
         continue
       }
       case 0x55: {
-        if (isFloat<Mode>()) copyWord(TRACE_OLD, slotRecord(slotAt(load<u32>(frame, F_SELF), sp - 32)) + S_VALUE)
+        if (isFloat<Mode>())
+          copyWord(TRACE_OLD, slotRecord(slotAt(load<u32>(frame, F_SELF), sp - 32)) + S_VALUE)
         gas = storeOp(frame, sp - 32, gas)
         if (gas < 0) break
-        if (isFloat<Mode>()) hostTrace(TRACE_SSTORE, load<u32>(frame, F_SELF), u32(sp - 64), u32(TRACE_OLD), gas)
+        if (isFloat<Mode>())
+          hostTrace(TRACE_SSTORE, load<u32>(frame, F_SELF), u32(sp - 64), u32(TRACE_OLD), gas)
         sp -= 64
         pc++
         continue
@@ -696,7 +602,8 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
       case 0x5c: {
         if (isFloat<Mode>()) copyWord(TRACE_OLD, sp - 32)
         transientLoadOp(frame, sp - 32)
-        if (isFloat<Mode>()) hostTrace(TRACE_TLOAD, load<u32>(frame, F_SELF), u32(TRACE_OLD), u32(sp - 32), gas)
+        if (isFloat<Mode>())
+          hostTrace(TRACE_TLOAD, load<u32>(frame, F_SELF), u32(TRACE_OLD), u32(sp - 32), gas)
         pc++
         continue
       }
@@ -711,7 +618,8 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
           else copyWord(TRACE_OLD, transientRecord(cell) + 32)
         }
         transientStoreOp(frame, sp - 32)
-        if (isFloat<Mode>()) hostTrace(TRACE_TSTORE, load<u32>(frame, F_SELF), u32(sp - 64), u32(TRACE_OLD), gas)
+        if (isFloat<Mode>())
+          hostTrace(TRACE_TSTORE, load<u32>(frame, F_SELF), u32(sp - 64), u32(TRACE_OLD), gas)
         sp -= 64
         pc++
         continue
@@ -741,9 +649,35 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
         pc += 3
         continue
       }
-      case 0x62: case 0x63: case 0x64: case 0x65: case 0x66: case 0x67: case 0x68: case 0x69: case 0x6a: case 0x6b:
-      case 0x6c: case 0x6d: case 0x6e: case 0x6f: case 0x70: case 0x71: case 0x72: case 0x73: case 0x74: case 0x75:
-      case 0x76: case 0x77: case 0x78: case 0x79: case 0x7a: case 0x7b: case 0x7c: case 0x7d: case 0x7e: {
+      case 0x62:
+      case 0x63:
+      case 0x64:
+      case 0x65:
+      case 0x66:
+      case 0x67:
+      case 0x68:
+      case 0x69:
+      case 0x6a:
+      case 0x6b:
+      case 0x6c:
+      case 0x6d:
+      case 0x6e:
+      case 0x6f:
+      case 0x70:
+      case 0x71:
+      case 0x72:
+      case 0x73:
+      case 0x74:
+      case 0x75:
+      case 0x76:
+      case 0x77:
+      case 0x78:
+      case 0x79:
+      case 0x7a:
+      case 0x7b:
+      case 0x7c:
+      case 0x7d:
+      case 0x7e: {
         pushBytes(pc + 1, opcode - 0x5f, sp)
         sp += 32
         pc += opcode - 0x5e
@@ -755,20 +689,52 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
         pc += 33
         continue
       }
-      case 0x80: case 0x81: case 0x82: case 0x83: case 0x84: case 0x85: case 0x86: case 0x87: case 0x88: case 0x89:
-      case 0x8a: case 0x8b: case 0x8c: case 0x8d: case 0x8e: case 0x8f: {
+      case 0x80:
+      case 0x81:
+      case 0x82:
+      case 0x83:
+      case 0x84:
+      case 0x85:
+      case 0x86:
+      case 0x87:
+      case 0x88:
+      case 0x89:
+      case 0x8a:
+      case 0x8b:
+      case 0x8c:
+      case 0x8d:
+      case 0x8e:
+      case 0x8f: {
         copyWord(sp, sp - ((opcode - 0x7f) << 5))
         sp += 32
         pc++
         continue
       }
-      case 0x90: case 0x91: case 0x92: case 0x93: case 0x94: case 0x95: case 0x96: case 0x97: case 0x98: case 0x99:
-      case 0x9a: case 0x9b: case 0x9c: case 0x9d: case 0x9e: case 0x9f: {
+      case 0x90:
+      case 0x91:
+      case 0x92:
+      case 0x93:
+      case 0x94:
+      case 0x95:
+      case 0x96:
+      case 0x97:
+      case 0x98:
+      case 0x99:
+      case 0x9a:
+      case 0x9b:
+      case 0x9c:
+      case 0x9d:
+      case 0x9e:
+      case 0x9f: {
         swapWords(sp - 32, sp - ((opcode - 0x8e) << 5))
         pc++
         continue
       }
-      case 0xa0: case 0xa1: case 0xa2: case 0xa3: case 0xa4: {
+      case 0xa0:
+      case 0xa1:
+      case 0xa2:
+      case 0xa3:
+      case 0xa4: {
         gas = logOp(frame, u32(opcode) - 0xa0, sp - 32, gas)
         if (gas < 0) break
         if (isFloat<Mode>()) hostTrace(TRACE_LOG, load<u32>(frame, F_SELF), u32(lastLog), 0, gas)
@@ -776,13 +742,17 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
         pc++
         continue
       }
-      case 0xf0: case 0xf5: {
+      case 0xf0:
+      case 0xf5: {
         store<u32>(frame, u32(pc + 1 - codeBytes), F_PC)
         gas = createOp(u32(opcode), sp, gas)
         if (gas == 0) status = SWITCH_FRAME
         break
       }
-      case 0xf1: case 0xf2: case 0xf4: case 0xfa: {
+      case 0xf1:
+      case 0xf2:
+      case 0xf4:
+      case 0xfa: {
         store<u32>(frame, u32(pc + 1 - codeBytes), F_PC)
         gas = callOp(u32(opcode), sp, gas)
         if (gas == 0) status = SWITCH_FRAME
@@ -818,13 +788,4 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
   }
   store<i64>(frame, gas, F_GAS)
   return status
-}
-
-/** True where code offset `to` is a JUMPDEST. */
-// @ts-ignore: decorator
-@inline
-export function isJumpTarget(code: usize, to: u64): bool {
-  if (to >= u64(load<u32>(code, C_SIZE))) return false
-  const byte = load<u8>(<usize>load<u32>(code, C_JUMPS) + (usize(to) >> 3))
-  return ((byte >> (u8(to) & 7)) & 1) != 0
 }

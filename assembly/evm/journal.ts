@@ -3,8 +3,8 @@
  * undoes entries from the newest. Entries are 48 bytes: {u32 kind, u32 record, u64 extra, word previous}.
  */
 import { allocate, regrow } from './heap'
-import { copyWord } from './word'
 import { undo } from './undo'
+import { copyWord } from './word'
 
 export const ENTRY_BYTES: usize = 48
 
@@ -47,7 +47,7 @@ export function initJournal(): void {
   sizeClass = START_CLASS
   base = allocate(sizeClass)
   end = base
-  limit = base + (<usize>1 << sizeClass)
+  limit = base + ((<usize>1) << sizeClass)
 }
 
 export function clearJournal(): void {
@@ -78,7 +78,7 @@ function grow(): void {
   base = regrow(base, sizeClass, used, used)
   sizeClass++
   end = base + used
-  limit = base + (<usize>1 << sizeClass)
+  limit = base + ((<usize>1) << sizeClass)
 }
 
 /** Records a change of a word at `previous`. */

@@ -30,7 +30,13 @@ export function truncateLogs(bytes: u32): void {
 }
 
 /** Appends a log; topics are words on the stack from `topTopic` downwards. */
-export function appendLog(owner: u32, topicCount: u32, topTopic: usize, data: usize, size: u32): void {
+export function appendLog(
+  owner: u32,
+  topicCount: u32,
+  topTopic: usize,
+  data: usize,
+  size: u32,
+): void {
   recordNumber(J_LOG, 0, u64(used))
   const bytes = 16 + topicCount * 32 + ((size + 7) & ~7)
   const needed = used + bytes
@@ -44,9 +50,9 @@ export function appendLog(owner: u32, topicCount: u32, topTopic: usize, data: us
   store<u32>(log, size, 8)
   store<u32>(log, 0, 12)
   for (let topic: u32 = 0; topic < topicCount; topic++) {
-    writeBytes(topTopic - (<usize>topic << 5), log + 16 + (<usize>topic << 5))
+    writeBytes(topTopic - ((<usize>topic) << 5), log + 16 + ((<usize>topic) << 5))
   }
-  memory.copy(log + 16 + (<usize>topicCount << 5), data, size)
+  memory.copy(log + 16 + ((<usize>topicCount) << 5), data, size)
   used = needed
   lastLog = log
 }

@@ -10,11 +10,21 @@
  * The heap block holds the records, then a u32 a code byte with the record of the block that starts there (0: none),
  * then the words of the constant pool.
  */
-import { C_BYTES, C_FAST, C_FAST_CLASS, C_FAST_FORK, C_FAST_MAP, C_JUMPS, C_SIZE, analyse, noteCached } from './codes'
+import {
+  analyse,
+  C_BYTES,
+  C_FAST,
+  C_FAST_CLASS,
+  C_FAST_FORK,
+  C_FAST_MAP,
+  C_JUMPS,
+  C_SIZE,
+  noteCached,
+} from './codes'
 import { allocate, classOf, release } from './heap'
 import { RULES_GAS, RULES_GROW, RULES_NEED } from './layout'
-import { P_FORK, parameter } from './rules'
 import { pushBytes } from './pushBytes'
+import { P_FORK, parameter } from './rules'
 
 export const RECORD_BYTES: usize = 16
 // Labels beyond the opcodes. DUP and SWAP use the labels 0x80 and 0x90, with the distance in the argument.
@@ -115,7 +125,11 @@ function endsBlock(opcode: u32): bool {
 /** Ops after which nothing follows but a jump destination. */
 function endsPath(opcode: u32): bool {
   return (
-    opcode == 0x00 || opcode == 0x56 || opcode == 0xf3 || opcode == 0xfd || opcode == 0xff ||
+    opcode == 0x00 ||
+    opcode == 0x56 ||
+    opcode == 0xf3 ||
+    opcode == 0xfd ||
+    opcode == 0xff ||
     load<u8>(RULES_NEED + opcode) == 255
   )
 }
@@ -168,8 +182,24 @@ function effectOf(opcode: u32, wants: i32): i32 {
 /** Words put on the stack by opcodes that do not grow it. */
 function pushesOf(opcode: u32): i32 {
   if (opcode >= 0x90 && opcode <= 0x9f) return i32(opcode) - 0x8e
-  if (opcode <= 0x00 || opcode == 0x37 || opcode == 0x39 || opcode == 0x3c || opcode == 0x3e || opcode == 0x50) return 0
-  if (opcode == 0x52 || opcode == 0x53 || opcode == 0x55 || opcode == 0x56 || opcode == 0x57 || opcode == 0x5b) return 0
+  if (
+    opcode <= 0x00 ||
+    opcode == 0x37 ||
+    opcode == 0x39 ||
+    opcode == 0x3c ||
+    opcode == 0x3e ||
+    opcode == 0x50
+  )
+    return 0
+  if (
+    opcode == 0x52 ||
+    opcode == 0x53 ||
+    opcode == 0x55 ||
+    opcode == 0x56 ||
+    opcode == 0x57 ||
+    opcode == 0x5b
+  )
+    return 0
   if (opcode == 0x5d || opcode == 0x5e || (opcode >= 0xa0 && opcode <= 0xa4)) return 0
   if (opcode == 0xf3 || opcode == 0xfd || opcode == 0xff) return 0
   return 1
@@ -292,20 +322,34 @@ function emitPush(at: usize, opcode: u32): usize {
 function fusedLabel(second: u32): u32 {
   if (load<u8>(RULES_NEED + second) == 255) return 0
   switch (second) {
-    case 0x01: return PUSH_ADD
-    case 0x02: return PUSH_MUL
-    case 0x03: return PUSH_SUB
-    case 0x10: return PUSH_LT
-    case 0x11: return PUSH_GT
-    case 0x14: return PUSH_EQ
-    case 0x16: return PUSH_AND
-    case 0x1b: return PUSH_SHL
-    case 0x1c: return PUSH_SHR
-    case 0x51: return PUSH_MLOAD
-    case 0x52: return PUSH_MSTORE
-    case 0x56: return PUSH_JUMP
-    case 0x57: return PUSH_JUMPI
-    default: return 0
+    case 0x01:
+      return PUSH_ADD
+    case 0x02:
+      return PUSH_MUL
+    case 0x03:
+      return PUSH_SUB
+    case 0x10:
+      return PUSH_LT
+    case 0x11:
+      return PUSH_GT
+    case 0x14:
+      return PUSH_EQ
+    case 0x16:
+      return PUSH_AND
+    case 0x1b:
+      return PUSH_SHL
+    case 0x1c:
+      return PUSH_SHR
+    case 0x51:
+      return PUSH_MLOAD
+    case 0x52:
+      return PUSH_MSTORE
+    case 0x56:
+      return PUSH_JUMP
+    case 0x57:
+      return PUSH_JUMPI
+    default:
+      return 0
   }
 }
 
@@ -314,7 +358,7 @@ function resolve(records: usize): void {
   for (let record = records; record < next; record += RECORD_BYTES) {
     const label = <u32>load<u16>(record)
     if (label == PUSH_JUMP || label == PUSH_JUMPI) {
-      store<u32>(record, load<u32>(map + (<usize>load<u32>(record, 4) << 2)), 4)
+      store<u32>(record, load<u32>(map + ((<usize>load<u32>(record, 4)) << 2)), 4)
     }
   }
 }

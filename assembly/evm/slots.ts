@@ -3,7 +3,7 @@
  * start of the transaction, now. The value stays four limbs from the stack to here. Records may move when a slot is
  * added; numbers stay. Number 0 is no slot.
  */
-import { AF_CLEARED, A_FLAGS, A_STORAGE_GENERATION, account } from './accounts'
+import { A_FLAGS, A_STORAGE_GENERATION, AF_CLEARED, account } from './accounts'
 import { allocate, regrow } from './heap'
 import { hostLoadSlot } from './host'
 import { J_SLOT, J_WARM_SLOT, recordNumber, recordWord } from './journal'
@@ -64,13 +64,14 @@ export function slotAt(owner: u32, key: usize): u32 {
   const mask = (u32(1) << tableBits) - 1
   let slot = slotOf(hash, tableBits)
   for (;;) {
-    const entry = table + (<usize>slot << 3)
+    const entry = table + ((<usize>slot) << 3)
     const index = load<u32>(entry, 4)
     if (index == 0) break
     if (load<u32>(entry) == tag) {
       const record = slotRecord(index)
       if (load<u32>(record, S_ACCOUNT) == owner && equals(record, key)) {
-        if (load<u32>(record, S_GENERATION) != load<u32>(account(owner), A_STORAGE_GENERATION)) renew(owner, record)
+        if (load<u32>(record, S_GENERATION) != load<u32>(account(owner), A_STORAGE_GENERATION))
+          renew(owner, record)
         return index
       }
     }

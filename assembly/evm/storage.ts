@@ -1,10 +1,18 @@
 /** SLOAD, SSTORE, TLOAD and TSTORE. Each takes the gas left and returns what remains, or minus a status. */
 import { F_FLAGS, F_SELF, FLAG_STATIC } from './layout'
 import {
-  P_COLD_SLOT, P_SSTORE_CLEAR_REFUND, P_SSTORE_NET, P_SSTORE_NOOP, P_SSTORE_RESET, P_SSTORE_RESTORE_REFUND, P_SSTORE_RESTORE_ZERO_REFUND,
-  P_SSTORE_SET, P_SSTORE_STIPEND, parameter,
+  P_COLD_SLOT,
+  P_SSTORE_CLEAR_REFUND,
+  P_SSTORE_NET,
+  P_SSTORE_NOOP,
+  P_SSTORE_RESET,
+  P_SSTORE_RESTORE_REFUND,
+  P_SSTORE_RESTORE_ZERO_REFUND,
+  P_SSTORE_SET,
+  P_SSTORE_STIPEND,
+  parameter,
 } from './rules'
-import { S_VALUE, originalOf, slotAt, slotRecord, warmSlot, writeSlot } from './slots'
+import { originalOf, S_VALUE, slotAt, slotRecord, warmSlot, writeSlot } from './slots'
 import { addRefund } from './state'
 import { OUT_OF_GAS, WRITE_PROTECTION } from './status'
 import { findTransient, transientRecord, writeTransient } from './transient'

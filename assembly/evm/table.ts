@@ -80,7 +80,7 @@ export function enter(table: usize, bits: u32, hash: u64, record: u32): bool {
   const mask = (u32(1) << bits) - 1
   let slot = slotOf(hash, bits)
   for (let probe: u32 = 0; probe < PROBE_MAX; probe++) {
-    const entry = table + (<usize>slot << 3)
+    const entry = table + ((<usize>slot) << 3)
     if (load<u32>(entry, 4) == 0) {
       store<u32>(entry, tagOf(hash))
       store<u32>(entry, record, 4)
@@ -92,7 +92,7 @@ export function enter(table: usize, bits: u32, hash: u64, record: u32): bool {
 }
 
 export function clearTable(table: usize, bits: u32): void {
-  memory.fill(table, 0, <usize>8 << bits)
+  memory.fill(table, 0, (<usize>8) << bits)
 }
 
 /** Bits of a table never exceed 27: its block is 1 GiB then. */

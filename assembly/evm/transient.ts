@@ -49,7 +49,7 @@ export function findTransient(owner: u32, key: usize): u32 {
   const mask = (u32(1) << tableBits) - 1
   let slot = slotOf(hashCell(owner, key), tableBits)
   while (true) {
-    const entry = table + (<usize>slot << 3)
+    const entry = table + ((<usize>slot) << 3)
     if (load<u32>(entry) != epoch) return 0
     const index = load<u32>(entry, 4)
     const cell = transientRecord(index)
@@ -86,7 +86,7 @@ function enterCell(hash: u64, index: u32): bool {
   const mask = (u32(1) << tableBits) - 1
   let slot = slotOf(hash, tableBits)
   for (let probe = 0; probe < 64; probe++) {
-    const entry = table + (<usize>slot << 3)
+    const entry = table + ((<usize>slot) << 3)
     if (load<u32>(entry) != epoch) {
       store<u32>(entry, epoch)
       store<u32>(entry, index, 4)

@@ -1,14 +1,36 @@
 /** Undoes one journal entry. */
 import {
-  A_BALANCE, A_CODE, A_CODE_HASH, A_CREATED_IN, A_DESTRUCT_IN, A_FLAGS, A_NONCE, A_TOUCHED_IN, A_WARM_IN, account, popDestructed,
+  A_BALANCE,
+  A_CODE,
+  A_CODE_HASH,
+  A_CREATED_IN,
+  A_DESTRUCT_IN,
+  A_FLAGS,
+  A_NONCE,
+  A_TOUCHED_IN,
+  A_WARM_IN,
+  account,
+  popDestructed,
   popTouched,
 } from './accounts'
 import {
-  J_BALANCE, J_CODE, J_CREATED, J_DESTRUCT, J_FLAGS, J_LOG, J_NONCE, J_REFUND, J_SLOT, J_TOUCH, J_TRANSIENT, J_WARM_ACCOUNT, J_WARM_SLOT,
+  J_BALANCE,
+  J_CODE,
+  J_CREATED,
+  J_DESTRUCT,
+  J_FLAGS,
+  J_LOG,
+  J_NONCE,
+  J_REFUND,
+  J_SLOT,
+  J_TOUCH,
+  J_TRANSIENT,
+  J_WARM_ACCOUNT,
+  J_WARM_SLOT,
 } from './journal'
 import { truncateLogs } from './logs'
-import { setRefund } from './state'
 import { S_VALUE, S_WARM_IN, slotRecord } from './slots'
+import { setRefund } from './state'
 import { FAULT_BUG, fail } from './status'
 import { transientRecord } from './transient'
 import { copyWord } from './word'

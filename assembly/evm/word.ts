@@ -360,7 +360,11 @@ export function readBytes(from: usize, to: usize): void {
   const high = v128.load(from)
   const low = v128.load(from, 16)
   v128.store(to, i8x16.shuffle(low, low, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
-  v128.store(to, i8x16.shuffle(high, high, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 16)
+  v128.store(
+    to,
+    i8x16.shuffle(high, high, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+    16,
+  )
 }
 
 /** Writes the word as 32 big-endian bytes. The lanes are built from u64 loads, see above. */

@@ -84,7 +84,7 @@ export type Log = {
 export type Snapshot = number
 
 export type MachineOptions = {
-  /** Which engine runs untraced messages. */
+  /** Which engine runs untraced messages; `Fast` without it. All give the same results. */
   readonly engine?: EvmEngine
 }
 
@@ -93,10 +93,12 @@ const CREATE = 0xf0
 const GAS_MAX = (1n << 63n) - 1n
 const SCRATCH_WORD = L.MAILBOX + L.M_WORD
 const FAULT_MEMORY = 1
+/** Heap of a kernel that is kept for the next block; code that was cached goes with a bigger one. */
+const HEAP_BYTES_KEPT = 256 << 20
 
 /** See the file's head. Owned by one thread; one block at a time. */
 export class Machine {
-  private readonly kernel: EvmKernel
+  private kernel: EvmKernel
   private readonly engine: EvmEngine
   private readonly reader: TraceReader
   private host: Host | undefined
@@ -105,8 +107,12 @@ export class Machine {
 
   /** @throws VarveError EVM_NO_WEBASSEMBLY. Cost: a memory of 38 MiB of address space, about 0.3 MiB in use. */
   constructor(options: MachineOptions = {}) {
-    this.engine = options.engine ?? EvmEngine.Plain
+    this.engine = options.engine ?? EvmEngine.Fast
     this.reader = new TraceReader()
+    this.kernel = this.createKernel()
+  }
+
+  private createKernel(): EvmKernel {
     const kernel: EvmKernel = new EvmKernel(
       hostFunctions({
         kernel: () => kernel,
@@ -115,10 +121,10 @@ export class Machine {
         trace: (event, a, b, c) => this.reader.read(event, a, b, c),
       }),
     )
-    this.kernel = kernel
     kernel.bytes.set(randomHashKeys(), L.ENVIRONMENT + L.ENV_HASH_KEYS)
     kernel.bytes.set(forkTable(Fork.Frontier), L.RULES)
     kernel.exports.init()
+    return kernel
   }
 
   /** Bytes of the kernel's memory that hold state, code and call frames. */
@@ -133,9 +139,12 @@ export class Machine {
 
   /** Forgets the last block's state and starts over on what `host` holds. */
   beginBlock(environment: BlockEnvironment, host: Host): void {
+    // Memory of WebAssembly only grows. After a block that took much, a fresh kernel gives it back.
+    if (this.heapBytes > HEAP_BYTES_KEPT) this.kernel = this.createKernel()
     const { kernel } = this
     this.host = host
     this.fork = environment.fork
+    if (this.hooks !== undefined) this.reader.attach(this.hooks, kernel, this.fork)
     kernel.bytes.set(forkTable(environment.fork), L.RULES)
     const word = (offset: number, value: bigint): void =>
       kernel.writeWord(L.ENVIRONMENT + offset, value)
