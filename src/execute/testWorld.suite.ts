@@ -1,17 +1,15 @@
 /** A small world for tests: accounts in memory, one machine, transactions without signatures. */
-import { type BlobParameters, EMPTY_CODE_HASH, Fork, fromBareHex } from '../base/index.ts'
+import {
+  type BlobParameters,
+  bytesEqual,
+  EMPTY_CODE_HASH,
+  Fork,
+  fromBareHex,
+} from '../base/index.ts'
 import { type Secp256k1, SenderRecovery, type UnsignedTransaction } from '../codec/index.ts'
 import { Machine } from '../evm/index.ts'
 import { keccak256 } from '../kernels/index.ts'
-import {
-  addressHashOf,
-  FlatState,
-  PendingState,
-  type StateView,
-  sealDelta,
-  slotHashOf,
-} from '../state/index.ts'
-import { memoryStore } from '../store/index.ts'
+import { addressHashOf, hashKey, type StateView, slotHashOf } from '../state/index.ts'
 import type { TransactionContext } from './transaction.ts'
 import { type ExecutionBlock, emptyBlockSpace } from './transactionCheck.ts'
 import { ViewHost } from './viewHost.ts'
@@ -36,23 +34,25 @@ const curve: Secp256k1 = { kind: 'wasm', recover: () => AUTHORITY_KEY }
 export const AUTHORITY = keccak256(AUTHORITY_KEY).slice(12)
 
 export function viewOf(accounts: readonly TestAccount[]): StateView {
-  const state = new PendingState(new FlatState(memoryStore()))
-  const codes = accounts.flatMap(({ code }) =>
-    code === undefined ? [] : [{ codeHash: keccak256(code), code }],
+  const byHash = new Map(accounts.map((each) => [hashKey(addressHashOf(each.address)), each]))
+  const codes = new Map(
+    accounts.flatMap(({ code }) =>
+      code === undefined ? [] : [[hashKey(keccak256(code)), code] as const],
+    ),
   )
-  const changes = accounts.map(({ address, nonce = 0n, balance = 0n, code, storage = [] }) => ({
-    addressHash: addressHashOf(address),
-    before: undefined,
-    after: { nonce, balance, codeHash: code === undefined ? EMPTY_CODE_HASH : keccak256(code) },
-    storageCleared: false,
-    slots: storage.map(([slot, value]) => ({
-      slotHash: slotHashOf(slot),
-      before: undefined,
-      after: value,
-    })),
-  }))
-  state.apply(sealDelta(changes, codes))
-  return state
+  const slotsOf = (addressHash: Uint8Array) => byHash.get(hashKey(addressHash))?.storage ?? []
+  return {
+    account(addressHash) {
+      const found = byHash.get(hashKey(addressHash))
+      if (found === undefined) return undefined
+      const { nonce = 0n, balance = 0n, code } = found
+      return { nonce, balance, codeHash: code === undefined ? EMPTY_CODE_HASH : keccak256(code) }
+    },
+    storage: (addressHash, slotHash) =>
+      slotsOf(addressHash).find(([slot]) => bytesEqual(slotHashOf(slot), slotHash))?.[1],
+    code: (codeHash) => codes.get(hashKey(codeHash))!,
+    hasStorage: (addressHash) => slotsOf(addressHash).length > 0,
+  }
 }
 
 /** A machine that has begun a block of `fork`; the sender has one ether. */
