@@ -2,6 +2,7 @@
  * Runs published suites: `npm run conformance [-- suite …]`. Prints passed, failed and skipped a suite, and ends with 1
  * where any case failed.
  */
+import { runDraftEip2537Suite } from './draftEip2537Suite.ts'
 import { Fixtures } from './fixtures.ts'
 import { KNOWN_SKIPS } from './knownSkips.ts'
 import { runOpcodeSuite } from './opcodeSuite.ts'
@@ -17,7 +18,7 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['geth-precompiles', runPrecompileSuite],
   ['legacy-constantinople-vm', runVmSuite],
   ['et-state', runStateSuite],
-  ['et-eip-state', runStateSuite],
+  ['et-eip-state', runDraftEip2537Suite],
   ['legacy-constantinople-state', runStateSuite],
   ['legacy-cancun-state', runStateSuite],
   ['eest-state', runStateSuite],
