@@ -35,6 +35,33 @@ export declare function hostBlockHash(number: usize, to: usize): void
 @external("host", "precompile")
 export declare function hostPrecompile(id: u32, input: usize, size: u32): i32
 
+// The baseline arm of storage, for comparison: values as trimmed bytes on the host's side (`trimmedStorage.ts`).
+
+/** Writes the slot's value as a word to `to`. */
+// @ts-ignore: decorator
+@external("host", "trimmedLoad")
+export declare function hostTrimmedLoad(slot: u32, to: usize): void
+
+/** Writes the value the slot had at the start of the transaction as a word to `to`. */
+// @ts-ignore: decorator
+@external("host", "trimmedOriginal")
+export declare function hostTrimmedOriginal(slot: u32, to: usize): void
+
+/** Takes the word at `from` as the slot's value. */
+// @ts-ignore: decorator
+@external("host", "trimmedStore")
+export declare function hostTrimmedStore(slot: u32, from: usize): void
+
+/** Takes the newest store back. */
+// @ts-ignore: decorator
+@external("host", "trimmedUndo")
+export declare function hostTrimmedUndo(slot: u32): void
+
+/** The slot's value is what its record says: its account's storage was cleared. */
+// @ts-ignore: decorator
+@external("host", "trimmedForget")
+export declare function hostTrimmedForget(slot: u32): void
+
 /** Tracing only: an event that `src/evm/traceReader.ts` decodes; its gas is in the mailbox. */
 // @ts-ignore: decorator
 @external("host", "trace")

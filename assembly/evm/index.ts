@@ -60,7 +60,7 @@ export { heapBytes } from './heap'
 export { ENTRY_BYTES, journalBase, journalLength, revertTo } from './journal'
 export { logsBase, logsBytes } from './logs'
 export { slotAt, slotCount, slotRecord, warmSlot, writeSlot } from './slots'
-export { epoch, refund } from './state'
+export { epoch, refund, setTrimmed } from './state'
 export { takeFault } from './status'
 export {
   add,

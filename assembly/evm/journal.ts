@@ -36,6 +36,9 @@ export const J_LOG: u32 = 12
 /** extra: refund before. */
 export const J_REFUND: u32 = 13
 
+/** A store of the baseline arm. */
+export const J_TRIMMED: u32 = 14
+
 const START_CLASS: u32 = 16
 
 let base: usize = 0

@@ -5,9 +5,9 @@
  */
 import { A_FLAGS, A_STORAGE_GENERATION, AF_CLEARED, account } from './accounts'
 import { allocate, regrow } from './heap'
-import { hostLoadSlot } from './host'
+import { hostLoadSlot, hostTrimmedForget } from './host'
 import { J_SLOT, J_WARM_SLOT, recordNumber, recordWord } from './journal'
-import { epoch } from './state'
+import { epoch, trimmed } from './state'
 import { checkBits, clearTable, enter, hashCell, slotOf, tagOf } from './table'
 import { copyWord, equals, setSmall } from './word'
 
@@ -71,7 +71,7 @@ export function slotAt(owner: u32, key: usize): u32 {
       const record = slotRecord(index)
       if (load<u32>(record, S_ACCOUNT) == owner && equals(record, key)) {
         if (load<u32>(record, S_GENERATION) != load<u32>(account(owner), A_STORAGE_GENERATION))
-          renew(owner, record)
+          renew(owner, index)
         return index
       }
     }
@@ -81,10 +81,12 @@ export function slotAt(owner: u32, key: usize): u32 {
 }
 
 /** The account's storage was cleared since the slot was used: it is zero now, as it is for the transaction. */
-function renew(owner: u32, record: usize): void {
+function renew(owner: u32, index: u32): void {
+  const record = slotRecord(index)
   setSmall(record + S_VALUE, 0)
   store<u32>(record, 0, S_ORIGINAL_IN)
   store<u32>(record, load<u32>(account(owner), A_STORAGE_GENERATION), S_GENERATION)
+  if (trimmed) hostTrimmedForget(index)
 }
 
 function insert(owner: u32, key: usize, hash: u64): u32 {

@@ -6,6 +6,13 @@ export let epoch: u32 = 1
 /** Refund so far (EIP-3529 and before); may dip below zero inside a frame. */
 export let refund: i64 = 0
 
+/** Whether storage values live as trimmed bytes on the host's side: the baseline that this design is measured against. */
+export let trimmed: bool = false
+
+export function setTrimmed(on: bool): void {
+  trimmed = on
+}
+
 export function setEpoch(value: u32): void {
   epoch = value
 }

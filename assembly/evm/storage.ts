@@ -1,5 +1,8 @@
 /** SLOAD, SSTORE, TLOAD and TSTORE. Each takes the gas left and returns what remains, or minus a status. */
-import { F_FLAGS, F_SELF, FLAG_STATIC } from './layout'
+
+import { hostTrimmedLoad, hostTrimmedOriginal, hostTrimmedStore } from './host'
+import { J_TRIMMED, recordNumber } from './journal'
+import { F_FLAGS, F_SELF, FLAG_STATIC, SCRATCH } from './layout'
 import {
   P_COLD_SLOT,
   P_SSTORE_CLEAR_REFUND,
@@ -13,10 +16,13 @@ import {
   parameter,
 } from './rules'
 import { originalOf, S_VALUE, slotAt, slotRecord, warmSlot, writeSlot } from './slots'
-import { addRefund } from './state'
+import { addRefund, trimmed } from './state'
 import { OUT_OF_GAS, WRITE_PROTECTION } from './status'
 import { findTransient, transientRecord, writeTransient } from './transient'
 import { copyWord, equals, isZero, setSmall } from './word'
+
+const TRIMMED_VALUE: usize = SCRATCH + 512
+const TRIMMED_ORIGINAL: usize = SCRATCH + 544
 
 /** Replaces the key on the stack's top by the value. */
 export function loadOp(frame: usize, top: usize, gas: i64): i64 {
@@ -26,7 +32,7 @@ export function loadOp(frame: usize, top: usize, gas: i64): i64 {
     gas -= cold
     if (gas < 0) return -OUT_OF_GAS
   }
-  copyWord(top, slotRecord(index) + S_VALUE)
+  copyWord(top, valueOf(index))
   return gas
 }
 
@@ -39,12 +45,32 @@ export function storeOp(frame: usize, top: usize, gas: i64): i64 {
   const value = top - 32
   const cold = parameter(P_COLD_SLOT)
   if (cold != 0 && !warmSlot(index)) gas -= cold + 100
-  const record = slotRecord(index)
-  const current = record + S_VALUE
-  gas -= parameter(P_SSTORE_NET) != 0 ? netCost(record, current, value) : plainCost(current, value)
+  const current = valueOf(index)
+  gas -= parameter(P_SSTORE_NET) != 0 ? netCost(index, current, value) : plainCost(current, value)
   if (gas < 0) return -OUT_OF_GAS
-  if (!equals(current, value)) writeSlot(index, value)
+  if (!equals(current, value)) {
+    if (trimmed) {
+      recordNumber(J_TRIMMED, index, 0)
+      hostTrimmedStore(index, value)
+    } else writeSlot(index, value)
+  }
   return gas
+}
+
+/** Address of the slot's value now. */
+// @ts-ignore: decorator
+@inline
+function valueOf(index: u32): usize {
+  if (!trimmed) return slotRecord(index) + S_VALUE
+  hostTrimmedLoad(index, TRIMMED_VALUE)
+  return TRIMMED_VALUE
+}
+
+/** Address of the value the slot had at the start of the transaction. */
+function originalValueOf(index: u32): usize {
+  if (!trimmed) return originalOf(slotRecord(index))
+  hostTrimmedOriginal(index, TRIMMED_ORIGINAL)
+  return TRIMMED_ORIGINAL
 }
 
 /** By current and new value alone: Frontier to Byzantium, and Petersburg. */
@@ -57,9 +83,9 @@ function plainCost(current: usize, value: usize): i64 {
 }
 
 /** EIP-1283, EIP-2200, EIP-2929, EIP-3529: also by the value at the start of the transaction. */
-function netCost(record: usize, current: usize, value: usize): i64 {
+function netCost(index: u32, current: usize, value: usize): i64 {
   if (equals(current, value)) return parameter(P_SSTORE_NOOP)
-  const original = originalOf(record)
+  const original = originalValueOf(index)
   if (equals(original, current)) {
     if (isZero(original)) return parameter(P_SSTORE_SET)
     if (isZero(value)) addRefund(parameter(P_SSTORE_CLEAR_REFUND))

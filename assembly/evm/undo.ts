@@ -13,6 +13,7 @@ import {
   popDestructed,
   popTouched,
 } from './accounts'
+import { hostTrimmedUndo } from './host'
 import {
   J_BALANCE,
   J_CODE,
@@ -25,6 +26,7 @@ import {
   J_SLOT,
   J_TOUCH,
   J_TRANSIENT,
+  J_TRIMMED,
   J_WARM_ACCOUNT,
   J_WARM_SLOT,
 } from './journal'
@@ -78,6 +80,9 @@ export function undo(kind: u32, record: u32, extra: u64, previous: usize): void 
       break
     case J_REFUND:
       setRefund(i64(extra))
+      break
+    case J_TRIMMED:
+      hostTrimmedUndo(record)
       break
     default:
       fail(FAULT_BUG)

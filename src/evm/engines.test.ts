@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Fork } from '../base/index.ts'
 import { EvmEngine } from '../kernels/index.ts'
+import './evm.bench.ts'
 import { Machine } from './machine.ts'
 import { addressOf, assemble, type RunOptions, runCode, World } from './testWorld.suite.ts'
 
@@ -13,6 +14,8 @@ const plain = new Machine({ engine: EvmEngine.Plain })
 const others = [
   new Machine({ engine: EvmEngine.Fast }),
   new Machine({ engine: EvmEngine.FastAlways }),
+  // The baseline arm of storage belongs here too: it has to give the same results.
+  new Machine({ storage: 'trimmed' }),
 ]
 
 function same(code: Uint8Array, options: RunOptions, where: string): void {

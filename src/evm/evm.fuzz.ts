@@ -155,6 +155,7 @@ export function fuzzEvm(seed: number, stepCount: number): void {
   const plain = new Machine({ engine: EvmEngine.Plain })
   const fast = new Machine({ engine: EvmEngine.FastAlways })
   const traced = new Machine()
+  const trimmed = new Machine({ storage: 'trimmed' })
   traced.trace({ onStep: () => undefined, onLog: () => undefined })
   for (let step = 0; step < stepCount; step++) {
     const fork = random.oneIn(2) ? random.pick([Fork.Prague, Fork.Osaka]) : random.pick(FORKS)
@@ -166,6 +167,8 @@ export function fuzzEvm(seed: number, stepCount: number): void {
     try {
       const expected = runOnce(plain, fork, programs, input, gas, asCreation)
       assert.deepEqual(runOnce(fast, fork, programs, input, gas, asCreation), expected)
+      if (step % 4 === 0)
+        assert.deepEqual(runOnce(trimmed, fork, programs, input, gas, asCreation), expected)
       if (step % 16 === 0)
         assert.deepEqual(runOnce(traced, fork, programs, input, gas, asCreation), expected)
     } catch (error) {

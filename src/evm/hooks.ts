@@ -22,6 +22,8 @@ export type StepEvent = {
   /** Account the frame acts on, and the one whose code runs; 20 bytes. */
   readonly address: Uint8Array
   readonly codeAddress: Uint8Array
+  /** Words on the stack before the step. */
+  readonly stackSize: number
   /** Bottom first; empty unless `wants.stack`. */
   readonly stack: readonly bigint[]
   /** Bytes of memory before the step; the bytes themselves only if `wants.memory`. */

@@ -3,18 +3,25 @@ import { ADDRESS_BYTES, type Fork, VarveError } from '../base/index.ts'
 import { type EvmHostFunctions, type EvmKernel, EvmLayout as L } from '../kernels/index.ts'
 import type { Host } from './host.ts'
 import { precompileAt } from './precompiles/index.ts'
+import type { TrimmedStorage } from './trimmedStorage.ts'
 
 export type HostBinding = {
   kernel(): EvmKernel
   host(): Host
   fork(): Fork
+  trimmed: TrimmedStorage
   trace: EvmHostFunctions['trace']
 }
 
 export function hostFunctions(binding: HostBinding): EvmHostFunctions {
-  const { kernel, host, fork } = binding
+  const { kernel, host, fork, trimmed } = binding
   return {
     trace: binding.trace,
+    trimmedLoad: (slot, to) => trimmed.load(kernel(), slot, to),
+    trimmedOriginal: (slot, to) => trimmed.original(kernel(), slot, to),
+    trimmedStore: (slot, from) => trimmed.store(kernel(), slot, from),
+    trimmedUndo: () => trimmed.undo(),
+    trimmedForget: (slot) => trimmed.forget(slot),
     loadAccount(record) {
       const account = host().loadAccount(kernel().readWordBytes(record, ADDRESS_BYTES))
       if (account === undefined) return 0

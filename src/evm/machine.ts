@@ -17,6 +17,7 @@ import type { Host } from './host.ts'
 import { hostFunctions } from './hostFunctions.ts'
 import { Status } from './status.ts'
 import { TraceReader } from './traceReader.ts'
+import { TrimmedStorage } from './trimmedStorage.ts'
 import { readWriteSet, type WriteSet } from './writeSet.ts'
 
 /** What code can ask of the block it runs in. Numbers are unsigned. */
@@ -86,6 +87,11 @@ export type Snapshot = number
 export type MachineOptions = {
   /** Which engine runs untraced messages; `Fast` without it. All give the same results. */
   readonly engine?: EvmEngine
+  /**
+   * How storage values are kept while a block runs: as words in the kernel, or `trimmed`, the baseline for
+   * comparisons: byte strings without leading zeros on the JavaScript heap. Same results; cannot be traced.
+   */
+  readonly storage?: 'words' | 'trimmed'
 }
 
 const CALL = 0xf1
@@ -101,6 +107,8 @@ export class Machine {
   private kernel: EvmKernel
   private readonly engine: EvmEngine
   private readonly reader: TraceReader
+  private readonly isTrimmed: boolean
+  private readonly trimmed = new TrimmedStorage()
   private host: Host | undefined
   private hooks: EvmHooks | undefined
   private fork: Fork = Fork.Frontier
@@ -109,6 +117,7 @@ export class Machine {
   constructor(options: MachineOptions = {}) {
     this.engine = options.engine ?? EvmEngine.Fast
     this.reader = new TraceReader()
+    this.isTrimmed = options.storage === 'trimmed'
     this.kernel = this.createKernel()
   }
 
@@ -118,12 +127,14 @@ export class Machine {
         kernel: () => kernel,
         host: () => this.currentHost(),
         fork: () => this.fork,
+        trimmed: this.trimmed,
         trace: (event, a, b, c) => this.reader.read(event, a, b, c),
       }),
     )
     kernel.bytes.set(randomHashKeys(), L.ENVIRONMENT + L.ENV_HASH_KEYS)
     kernel.bytes.set(forkTable(Fork.Frontier), L.RULES)
     kernel.exports.init()
+    kernel.exports.setTrimmed(this.isTrimmed ? 1 : 0)
     return kernel
   }
 
@@ -157,6 +168,7 @@ export class Machine {
     word(L.ENV_BLOB_BASE_FEE, environment.blobBaseFee)
     kernel.writeWordBytes(L.ENVIRONMENT + L.ENV_COINBASE, environment.coinbase)
     kernel.exports.beginBlock()
+    this.trimmed.clear()
   }
 
   /**
@@ -168,6 +180,7 @@ export class Machine {
     const hashes = environment.blobHashes ?? []
     assert(hashes.length <= L.BLOB_HASH_COUNT_MAX, 'evm: more blob hashes than any block may hold')
     kernel.exports.beginTransaction()
+    this.trimmed.nextTransaction()
     kernel.writeWordBytes(L.ENVIRONMENT + L.ENV_ORIGIN, environment.origin)
     kernel.writeWord(L.ENVIRONMENT + L.ENV_GAS_PRICE, environment.gasPrice)
     kernel.view.setUint32(L.ENVIRONMENT + L.ENV_BLOB_COUNT, hashes.length, true)
@@ -178,6 +191,7 @@ export class Machine {
 
   /** Reports every step of the messages that follow to `hooks`; `undefined` ends it. Never changes a result. */
   trace(hooks: EvmHooks | undefined): void {
+    assert(!this.isTrimmed, 'evm: the baseline arm is not traced')
     this.hooks = hooks
     this.reader.attach(hooks, this.kernel, this.fork)
   }
@@ -296,6 +310,7 @@ export class Machine {
 
   /** All that the block has changed so far, against the state before it; see `writeSet.ts`. */
   writeSet(): WriteSet {
+    if (this.isTrimmed) this.trimmed.writeBack(this.kernel)
     return readWriteSet(this.kernel)
   }
 
@@ -380,16 +395,22 @@ export class Machine {
 
   /** Value of a slot now. */
   getStorage(address: Uint8Array, slot: Uint8Array): bigint {
-    const index = this.slotIndex(address, slot)
-    return this.kernel.readWord(this.kernel.exports.slotRecord(index) + L.S_VALUE)
+    return this.slotValue(this.slotIndex(address, slot))
+  }
+
+  private slotValue(index: number): bigint {
+    const { kernel } = this
+    if (!this.isTrimmed) return kernel.readWord(kernel.exports.slotRecord(index) + L.S_VALUE)
+    this.trimmed.load(kernel, index, L.MAILBOX + L.M_WORD2)
+    return kernel.readWord(L.MAILBOX + L.M_WORD2)
   }
 
   /** Writes a slot as SSTORE does, without gas. */
   setStorage(address: Uint8Array, slot: Uint8Array, value: bigint): void {
     const index = this.slotIndex(address, slot)
+    assert(!this.isTrimmed, 'evm: the baseline arm takes its writes from code only')
     this.kernel.writeWord(SCRATCH_WORD, value)
-    if (this.kernel.readWord(this.kernel.exports.slotRecord(index) + L.S_VALUE) !== value)
-      this.kernel.exports.writeSlot(index, SCRATCH_WORD)
+    if (this.slotValue(index) !== value) this.kernel.exports.writeSlot(index, SCRATCH_WORD)
   }
 
   private slotIndex(address: Uint8Array, slot: Uint8Array): number {

@@ -108,6 +108,7 @@ export class TraceReader {
     const depth = exports.depth.value
     const frame = L.FRAMES + depth * L.FRAME_BYTES
     const wants = this.hooks?.wants
+    const stackBase = view.getUint32(frame + L.F_STACK, true)
     const memorySize = exports.memorySize.value
     return {
       pc,
@@ -118,7 +119,8 @@ export class TraceReader {
       refund: exports.refund.value,
       address: this.address(view.getUint32(frame + L.F_SELF, true)),
       codeAddress: this.address(view.getUint32(frame + L.F_CODE_ACCOUNT, true)),
-      stack: wants?.stack ? this.readStack(view.getUint32(frame + L.F_STACK, true), sp) : [],
+      stackSize: (sp - stackBase) / 32,
+      stack: wants?.stack ? this.readStack(stackBase, sp) : [],
       memorySize,
       memory: wants?.memory ? kernel.copyOut(exports.memoryAt.value, memorySize) : EMPTY_BYTES,
       returnData: wants?.returnData

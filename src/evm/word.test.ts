@@ -56,6 +56,11 @@ function bareKernel(): EvmKernel {
     loadCode: none,
     blockHash: none,
     precompile: none,
+    trimmedLoad: none,
+    trimmedOriginal: none,
+    trimmedStore: none,
+    trimmedUndo: none,
+    trimmedForget: none,
     trace: none,
   })
   return kernel

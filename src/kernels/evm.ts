@@ -93,6 +93,11 @@ export type EvmHostFunctions = {
   loadCode(hash: number): number
   blockHash(number: number, to: number): void
   precompile(id: number, input: number, size: number): number
+  trimmedLoad(slot: number, to: number): void
+  trimmedOriginal(slot: number, to: number): void
+  trimmedStore(slot: number, from: number): void
+  trimmedUndo(slot: number): void
+  trimmedForget(slot: number): void
   trace(event: number, a: number, b: number, c: number): void
 }
 
@@ -105,6 +110,7 @@ export type EvmExports = {
   abandon(): void
   execute(engine: EvmEngine): number
   takeFault(): number
+  setTrimmed(on: number): void
   accountAt(word: number): number
   accountRecord(index: number): number
   accountCount(): number
