@@ -52,6 +52,8 @@ export const AF_EXISTS: u32 = 1
 export const AF_EXISTED: u32 = 2
 /** Its storage was cleared in the block: slots not seen are zero, the host is not asked. */
 export const AF_CLEARED: u32 = 4
+/** The host was asked. */
+export const AF_LOADED: u32 = 8
 
 // keccak-256 of nothing, as four u64 of its bytes.
 const EMPTY_0: u64 = 0x3c23f7860146d2c5
@@ -120,8 +122,19 @@ export function hasCode(record: usize): bool {
   )
 }
 
-/** Number of the account whose address is in the word at `word`; loads it where it is new to the block. */
+/** Number of the account whose address is in the word at `word`, loaded. */
 export function accountAt(word: usize): u32 {
+  const index = accountNumber(word)
+  ensureLoaded(index)
+  return index
+}
+
+/**
+ * Number of the account whose address is in the word at `word`. The host is not asked: only the address, warmth and
+ * the precompile's number may be used before `ensureLoaded`. So an access list, or a call that cannot pay for the
+ * access, reads no state; a witness of the block need not hold it.
+ */
+export function accountNumber(word: usize): u32 {
   const a0 = load<u64>(word)
   const a1 = load<u64>(word, 8)
   const a2 = u64(load<u32>(word, 16))
@@ -156,16 +169,27 @@ function insert(a0: u64, a1: u64, a2: u64, hash: u64): u32 {
   store<u64>(record, a1, 8)
   store<u32>(record, u32(a2), 16)
   setEmptyCodeHash(record + A_CODE_HASH)
-  let flags = precompileNumber(a0, a1, a2) << 16
-  // The host may throw; then the account must not be in the table half made.
+  store<u32>(record, precompileNumber(a0, a1, a2) << 16, A_FLAGS)
+  count = index
+  if (index << 1 > u32(1) << tableBits || !enter(table, tableBits, hash, index)) rehash()
+  return index
+}
+
+// @ts-ignore: decorator
+@inline
+export function ensureLoaded(index: u32): void {
+  if ((load<u32>(account(index), A_FLAGS) & AF_LOADED) == 0) loadAccount(index)
+}
+
+/** Asks the host. Where that throws, the account stays as not loaded. */
+function loadAccount(index: u32): void {
+  const record = account(index)
+  let flags = load<u32>(record, A_FLAGS) | AF_LOADED
   if (hostLoadAccount(record) != 0) flags |= AF_EXISTS | AF_EXISTED
   store<u32>(record, flags, A_FLAGS)
   store<u64>(record, load<u64>(record, A_NONCE), A_NONCE_BEFORE)
   copyWord(record + A_BALANCE_BEFORE, record + A_BALANCE)
   copyWord(record + A_CODE_HASH_BEFORE, record + A_CODE_HASH)
-  count = index
-  if (index << 1 > u32(1) << tableBits || !enter(table, tableBits, hash, index)) rehash()
-  return index
 }
 
 function rehash(): void {

@@ -100,9 +100,11 @@ export function reachRange(offset: usize, size: usize, gas: i64): i64 {
 /** Room for the input of the next message; what was there is lost. */
 export function inputSpace(size: u32): usize {
   if (size > u32(1) << inputClass) {
+    const sizeClass = classOf(size)
+    const block = allocate(sizeClass)
     release(inputBase, inputClass)
-    inputClass = classOf(size)
-    inputBase = allocate(inputClass)
+    inputBase = block
+    inputClass = sizeClass
   }
   return inputBase
 }
@@ -126,9 +128,11 @@ export function returnData(): usize {
 /** Sets the size of the return data and returns where they go; what was there is lost. */
 export function returnDataSpace(size: u32): usize {
   if (size > u32(1) << returnClass) {
+    const sizeClass = classOf(size)
+    const block = allocate(sizeClass)
     release(returnBase, returnClass)
-    returnClass = classOf(size)
-    returnBase = allocate(returnClass)
+    returnBase = block
+    returnClass = sizeClass
   }
   returnSize = size
   return returnBase

@@ -14,9 +14,11 @@ import {
   A_NONCE,
   account,
   accountAt,
+  accountNumber,
   addBalance,
   clearBalance,
   ensureExists,
+  ensureLoaded,
   exists,
   hasCode,
   hasOldStorage,
@@ -370,9 +372,10 @@ export function callOp(kind: u32, sp: usize, gas: i64): i32 {
   if (gas < 0) return i32(gas)
   gas = reachRange(range - 64, range - 96, gas)
   if (gas < 0) return i32(gas)
-  const target = accountAt(sp - 64)
+  const target = accountNumber(sp - 64)
   gas = chargeAccount(target, gas)
   if (gas < 0) return i32(gas)
+  ensureLoaded(target)
   if (moved) gas -= GAS_CALL_VALUE
   if (kind == CALL) {
     const record = account(target)
@@ -381,7 +384,7 @@ export function callOp(kind: u32, sp: usize, gas: i64): i32 {
   }
   if (gas < 0) return -OUT_OF_GAS
   if (delegateOf(target, DELEGATE_WORD)) {
-    gas = chargeAccount(accountAt(DELEGATE_WORD), gas - parameter(P_WARM))
+    gas = chargeAccount(accountNumber(DELEGATE_WORD), gas - parameter(P_WARM))
     if (gas < 0) return -OUT_OF_GAS
   }
   const wanted = saturate(sp - 32)
@@ -588,10 +591,12 @@ export function setCode(index: u32, from: usize, size: u32): void {
 export function selfDestructOp(frame: usize, top: usize, gas: i64): i64 {
   if ((load<u32>(frame, F_FLAGS) & FLAG_STATIC) != 0) return -WRITE_PROTECTION
   const self = load<u32>(frame, F_SELF)
-  const heir = accountAt(top)
+  const heir = accountNumber(top)
   const cold = parameter(P_COLD_ACCOUNT)
   // There is no warm price here: a cold heir costs the whole of a cold access.
   if (cold != 0 && !warmAccount(heir)) gas -= cold + parameter(P_WARM)
+  if (gas < 0) return -OUT_OF_GAS
+  ensureLoaded(heir)
   const record = account(heir)
   const hasBalance = !isZero(account(self) + A_BALANCE)
   if (parameter(P_EMPTY_VANISH) != 0 ? hasBalance && isEmpty(record) : !exists(record))
@@ -634,7 +639,7 @@ export function beginMessage(): i32 {
   const target = load<u32>(M_TARGET)
   const flags = load<u32>(M_STATIC) != 0 ? FLAG_STATIC : 0
   // The transaction's own target: its delegate is warm, at no price (EIP-7702).
-  if (delegateOf(target, DELEGATE_WORD)) warmAccount(accountAt(DELEGATE_WORD))
+  if (delegateOf(target, DELEGATE_WORD)) warmAccount(accountNumber(DELEGATE_WORD))
   if (tracing) traceEnter(kind, caller, target, target, M_VALUE, 0, gas, input, inputSize)
   const status = beginCall(
     kind,

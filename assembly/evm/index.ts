@@ -35,6 +35,7 @@ export {
   account as accountRecord,
   accountAt,
   accountCount,
+  accountNumber,
   addBalance,
   clearBalance,
   ensureExists,
@@ -59,7 +60,7 @@ export { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo }
 export { heapBytes } from './heap'
 export { ENTRY_BYTES, journalBase, journalLength, revertTo } from './journal'
 export { logsBase, logsBytes } from './logs'
-export { slotAt, slotCount, slotRecord, warmSlot, writeSlot } from './slots'
+export { slotAt, slotCount, slotNumber, slotRecord, warmSlot, writeSlot } from './slots'
 export { epoch, refund, setTrimmed } from './state'
 export { takeFault } from './status'
 export {

@@ -3,7 +3,16 @@
  * stack's top word. Those with a price of their own take the gas left and return what remains, or minus a status.
  */
 import { hashOne } from '../keccak/sponge'
-import { A_BALANCE, A_CODE_HASH, account, accountAt, exists, hasCode, isEmpty } from './accounts'
+import {
+  A_BALANCE,
+  A_CODE_HASH,
+  account,
+  accountNumber,
+  ensureLoaded,
+  exists,
+  hasCode,
+  isEmpty,
+} from './accounts'
 import { memoryAt, reachRange, returnData, returnSize } from './callMemory'
 import { chargeAccount, setOutput } from './calls'
 import { C_BYTES, C_JUMPS, C_SIZE, codeOf } from './codes'
@@ -73,9 +82,11 @@ export function codeCopyOfOp(top: usize, gas: i64): i64 {
   const size = saturate(top - 96)
   gas = chargeWords(size, GAS_COPY_WORD, gas)
   if (gas < 0) return gas
-  const index = accountAt(top)
+  const index = accountNumber(top)
   gas = chargeAccount(index, gas)
-  if (gas < 0 || size == 0) return gas
+  if (gas < 0) return gas
+  ensureLoaded(index)
+  if (size == 0) return gas
   const code = codeOf(index)
   copyPadded(
     memoryAt + usize(load<u64>(top - 32)),
@@ -148,23 +159,28 @@ export function powerOp(top: usize, gas: i64): i64 {
 }
 
 export function balanceOp(top: usize, gas: i64): i64 {
-  const index = accountAt(top)
+  const index = accountNumber(top)
   gas = chargeAccount(index, gas)
-  if (gas >= 0) copyWord(top, account(index) + A_BALANCE)
+  if (gas < 0) return gas
+  ensureLoaded(index)
+  copyWord(top, account(index) + A_BALANCE)
   return gas
 }
 
 export function codeSizeOfOp(top: usize, gas: i64): i64 {
-  const index = accountAt(top)
+  const index = accountNumber(top)
   gas = chargeAccount(index, gas)
-  if (gas >= 0) setSmall(top, hasCode(account(index)) ? u64(load<u32>(codeOf(index), C_SIZE)) : 0)
+  if (gas < 0) return gas
+  ensureLoaded(index)
+  setSmall(top, hasCode(account(index)) ? u64(load<u32>(codeOf(index), C_SIZE)) : 0)
   return gas
 }
 
 export function codeHashOfOp(top: usize, gas: i64): i64 {
-  const index = accountAt(top)
+  const index = accountNumber(top)
   gas = chargeAccount(index, gas)
   if (gas < 0) return gas
+  ensureLoaded(index)
   const record = account(index)
   if (!exists(record) || isEmpty(record)) setSmall(top, 0)
   else readBytes(record + A_CODE_HASH, top)

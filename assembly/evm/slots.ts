@@ -27,6 +27,8 @@ export const S_ORIGINAL_IN: usize = 132
 export const S_WARM_IN: usize = 136
 /** u32: the account's storage generation its value belongs to. */
 export const S_GENERATION: usize = 140
+/** u32: 1 where the value is known. */
+export const S_LOADED: usize = 144
 
 let records: usize = 0
 let recordsClass: u32 = 0
@@ -57,8 +59,25 @@ export function slotCount(): u32 {
   return count
 }
 
-/** Number of the slot with the key at `key` of an account; loads its value where the slot is new to the block. */
+/** Number of the slot with the key at `key` of an account, loaded. */
 export function slotAt(owner: u32, key: usize): u32 {
+  const index = slotNumber(owner, key)
+  settleSlot(owner, index)
+  return index
+}
+
+/** Brings the slot's value up to date: loads it, or makes it zero where the account's storage was cleared since. */
+// @ts-ignore: decorator
+@inline
+export function settleSlot(owner: u32, index: u32): void {
+  const record = slotRecord(index)
+  if (load<u32>(record, S_GENERATION) != load<u32>(account(owner), A_STORAGE_GENERATION))
+    renew(owner, index)
+  else if (load<u32>(record, S_LOADED) == 0) loadSlot(owner, index)
+}
+
+/** Number of the slot; the host is not asked, and only key and warmth may be used before `settleSlot`. */
+export function slotNumber(owner: u32, key: usize): u32 {
   const hash = hashCell(owner, key)
   const tag = tagOf(hash)
   const mask = (u32(1) << tableBits) - 1
@@ -69,11 +88,7 @@ export function slotAt(owner: u32, key: usize): u32 {
     if (index == 0) break
     if (load<u32>(entry) == tag) {
       const record = slotRecord(index)
-      if (load<u32>(record, S_ACCOUNT) == owner && equals(record, key)) {
-        if (load<u32>(record, S_GENERATION) != load<u32>(account(owner), A_STORAGE_GENERATION))
-          renew(owner, index)
-        return index
-      }
+      if (load<u32>(record, S_ACCOUNT) == owner && equals(record, key)) return index
     }
     slot = (slot + 1) & mask
   }
@@ -85,8 +100,18 @@ function renew(owner: u32, index: u32): void {
   const record = slotRecord(index)
   setSmall(record + S_VALUE, 0)
   store<u32>(record, 0, S_ORIGINAL_IN)
+  store<u32>(record, 1, S_LOADED)
   store<u32>(record, load<u32>(account(owner), A_STORAGE_GENERATION), S_GENERATION)
   if (trimmed) hostTrimmedForget(index)
+}
+
+function loadSlot(owner: u32, index: u32): void {
+  const owning = account(owner)
+  const record = slotRecord(index)
+  if ((load<u32>(owning, A_FLAGS) & AF_CLEARED) != 0) setSmall(record + S_VALUE, 0)
+  else hostLoadSlot(owning, record, record + S_VALUE)
+  copyWord(record + S_BEFORE, record + S_VALUE)
+  store<u32>(record, 1, S_LOADED)
 }
 
 function insert(owner: u32, key: usize, hash: u64): u32 {
@@ -98,14 +123,12 @@ function insert(owner: u32, key: usize, hash: u64): u32 {
   }
   const record = slotRecord(index)
   copyWord(record, key)
-  const owning = account(owner)
-  if ((load<u32>(owning, A_FLAGS) & AF_CLEARED) != 0) setSmall(record + S_VALUE, 0)
-  else hostLoadSlot(owning, record, record + S_VALUE)
-  copyWord(record + S_BEFORE, record + S_VALUE)
+  setSmall(record + S_BEFORE, 0)
   store<u32>(record, owner, S_ACCOUNT)
   store<u32>(record, 0, S_ORIGINAL_IN)
   store<u32>(record, 0, S_WARM_IN)
-  store<u32>(record, load<u32>(owning, A_STORAGE_GENERATION), S_GENERATION)
+  store<u32>(record, load<u32>(account(owner), A_STORAGE_GENERATION), S_GENERATION)
+  store<u32>(record, 0, S_LOADED)
   count = index
   if (index << 1 > u32(1) << tableBits || !enter(table, tableBits, hash, index)) rehash()
   return index

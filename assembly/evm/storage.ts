@@ -15,7 +15,16 @@ import {
   P_SSTORE_STIPEND,
   parameter,
 } from './rules'
-import { originalOf, S_VALUE, slotAt, slotRecord, warmSlot, writeSlot } from './slots'
+import {
+  originalOf,
+  S_VALUE,
+  settleSlot,
+  slotAt,
+  slotNumber,
+  slotRecord,
+  warmSlot,
+  writeSlot,
+} from './slots'
 import { addRefund, trimmed } from './state'
 import { OUT_OF_GAS, WRITE_PROTECTION } from './status'
 import { findTransient, transientRecord, writeTransient } from './transient'
@@ -26,12 +35,14 @@ const TRIMMED_ORIGINAL: usize = SCRATCH + 544
 
 /** Replaces the key on the stack's top by the value. */
 export function loadOp(frame: usize, top: usize, gas: i64): i64 {
-  const index = slotAt(load<u32>(frame, F_SELF), top)
+  const self = load<u32>(frame, F_SELF)
+  const index = slotNumber(self, top)
   const cold = parameter(P_COLD_SLOT)
   if (cold != 0 && !warmSlot(index)) {
     gas -= cold
     if (gas < 0) return -OUT_OF_GAS
   }
+  settleSlot(self, index)
   copyWord(top, valueOf(index))
   return gas
 }

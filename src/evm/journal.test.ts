@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { bigintToBytes, Fork } from '../base/index.ts'
 import { Prng } from '../testing/index.ts'
 import { Machine, type Snapshot } from './machine.ts'
-import { addressOf, blockOf, SENDER, World } from './testWorld.suite.ts'
+import { addressOf, assemble, blockOf, runCode, SENDER, World } from './testWorld.suite.ts'
 
 type ModelAccount = { nonce: bigint; balance: bigint; code: string; storage: Map<number, bigint> }
 type Model = Map<number, ModelAccount>
@@ -198,4 +198,60 @@ test('an error of the host undoes the message, and the machine goes on', () => {
   assert.equal(machine.snapshot(), 0)
   assert.equal(machine.call({ ...message, target: addressOf(0x78) }).status, 0)
   assert.equal(machine.getBalance(SENDER), 95n)
+})
+
+test('a memory beyond the kernel is a typed error, and the next block runs', () => {
+  const machine = new Machine()
+  const gas = 1n << 62n
+  // 1 GiB and a word: some 2^41 gas, so it is paid for.
+  const code = assemble('1 0x40000000 MSTORE')
+  assert.throws(() => runCode(code, { machine, gas }), { code: 'EVM_OUT_OF_MEMORY' })
+  assert.throws(() => machine.getBalance(SENDER), /beginBlock comes first/)
+  const { status, gasUsed } = runCode(assemble('1 0 MSTORE'), { machine })
+  assert.equal(status, 0)
+  assert.equal(gasUsed, 12n)
+  assert.throws(() => runCode(code, { machine, gas: 1n << 63n }), { code: 'EVM_GAS_RANGE' })
+})
+
+test('warming an address or a slot does not ask the host, the first use does', () => {
+  const asked: string[] = []
+  const world = new World()
+  const address = addressOf(0x55)
+  world.put(address, { nonce: 1n, balance: 3n, storage: new Map([[1n, 9n]]) })
+  const watched = Object.assign(Object.create(world) as World, {
+    loadAccount(account: Uint8Array) {
+      asked.push('account')
+      return world.loadAccount(account)
+    },
+    loadSlot(account: Uint8Array, slot: Uint8Array) {
+      asked.push('slot')
+      return world.loadSlot(account, slot)
+    },
+  })
+  const machine = new Machine()
+  machine.beginBlock(blockOf(Fork.Prague), watched)
+  machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+  machine.warmAddress(address)
+  machine.warmSlot(address, bigintToBytes(1n, 32))
+  assert.deepEqual(asked, [])
+  assert.deepEqual(machine.writeSet(), [])
+  assert.equal(machine.getStorage(address, bigintToBytes(1n, 32)), 9n)
+  assert.equal(machine.getBalance(address), 3n)
+  assert.equal(machine.getBalance(address), 3n)
+  assert.deepEqual(asked, ['account', 'slot'])
+})
+
+test('a call that cannot pay for a cold account does not read it', () => {
+  const world = new World()
+  const asked = new Set<string>()
+  const watched = Object.assign(Object.create(world) as World, {
+    loadAccount(account: Uint8Array) {
+      asked.add(String(account.at(-1)))
+      return world.loadAccount(account)
+    },
+  })
+  runCode(assemble('0x66 BALANCE'), { world: watched, gas: 1000n })
+  assert.ok(!asked.has(String(0x66)))
+  runCode(assemble('0x66 BALANCE'), { world: watched })
+  assert.ok(asked.has(String(0x66)))
 })

@@ -99,6 +99,7 @@ const CREATE = 0xf0
 const GAS_MAX = (1n << 63n) - 1n
 const SCRATCH_WORD = L.MAILBOX + L.M_WORD
 const FAULT_MEMORY = 1
+const FAULT_BUG = 2
 /** Heap of a kernel that is kept for the next block; code that was cached goes with a bigger one. */
 const HEAP_BYTES_KEPT = 256 << 20
 
@@ -198,7 +199,8 @@ export class Machine {
 
   /**
    * Calls `target` as the transaction itself: moves the value, runs its code, undoes all of it where that fails.
-   * @throws VarveError EVM_OUT_OF_MEMORY, EVM_GAS_RANGE, and what the host throws; the message is undone then
+   * @throws VarveError EVM_GAS_RANGE, and what the host or a hook throws: the message is undone then, and the block may
+   *   go on. EVM_OUT_OF_MEMORY: the block is lost, and `beginBlock` has to come next.
    */
   call(message: CallMessage): MessageResult {
     const target = this.accountAt(message.target)
@@ -254,13 +256,18 @@ export class Machine {
     } catch (error) {
       // A trap of the kernel, or an error of the host or of a hook on its way through.
       const fault = kernel.exports.takeFault()
-      kernel.exports.abandon()
-      kernel.exports.revertTo(before)
-      if (fault === FAULT_MEMORY)
+      assert(fault !== FAULT_BUG, 'evm: the kernel broke a rule of its own')
+      if (fault === FAULT_MEMORY) {
+        // The trap may have cut a table's growth in two, so nothing in that memory is used again.
+        this.kernel = this.createKernel()
+        this.host = undefined
         throw new VarveError(
           'EVM_OUT_OF_MEMORY',
-          'the EVM kernel needs more than its 2 GiB of memory',
+          'expected the message to fit the 2 GiB of the EVM kernel, it needs more',
         )
+      }
+      kernel.exports.abandon()
+      kernel.exports.revertTo(before)
       throw error
     }
   }
@@ -383,14 +390,17 @@ export class Machine {
     this.kernel.exports.touchByNothing(this.accountAt(address))
   }
 
-  /** Makes the address warm for this transaction. */
+  /** Makes the address warm for this transaction. The host is not asked for the account. */
   warmAddress(address: Uint8Array): void {
-    this.kernel.exports.warmAccount(this.accountAt(address))
+    this.kernel.exports.warmAccount(this.accountNumber(address))
   }
 
-  /** Makes the slot warm for this transaction, not its address. @param slot 32 bytes */
+  /** Makes the slot warm for this transaction, not its address; the host is not asked. @param slot 32 bytes */
   warmSlot(address: Uint8Array, slot: Uint8Array): void {
-    this.kernel.exports.warmSlot(this.slotIndex(address, slot))
+    const { exports } = this.kernel
+    const owner = this.accountNumber(address)
+    this.kernel.writeWordBytes(SCRATCH_WORD, slot)
+    exports.warmSlot(exports.slotNumber(owner, SCRATCH_WORD))
   }
 
   /** Value of a slot now. */
@@ -419,10 +429,21 @@ export class Machine {
     return this.kernel.exports.slotAt(owner, SCRATCH_WORD)
   }
 
+  /** The kernel's number of the account, loaded. */
   private accountAt(address: Uint8Array): number {
+    this.writeAddress(address)
+    return this.kernel.exports.accountAt(SCRATCH_WORD)
+  }
+
+  /** The same, not loaded. */
+  private accountNumber(address: Uint8Array): number {
+    this.writeAddress(address)
+    return this.kernel.exports.accountNumber(SCRATCH_WORD)
+  }
+
+  private writeAddress(address: Uint8Array): void {
     assert(address.length === ADDRESS_BYTES, 'evm: an address has 20 bytes')
     this.kernel.writeWordBytes(SCRATCH_WORD, address)
-    return this.kernel.exports.accountAt(SCRATCH_WORD)
   }
 
   private record(address: Uint8Array): number {

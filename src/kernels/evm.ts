@@ -112,6 +112,7 @@ export type EvmExports = {
   takeFault(): number
   setTrimmed(on: number): void
   accountAt(word: number): number
+  accountNumber(word: number): number
   accountRecord(index: number): number
   accountCount(): number
   addBalance(index: number, amount: number): void
@@ -125,6 +126,7 @@ export type EvmExports = {
   codeBlock(size: number): number
   setCode(index: number, from: number, size: number): void
   slotAt(owner: number, key: number): number
+  slotNumber(owner: number, key: number): number
   slotRecord(index: number): number
   slotCount(): number
   writeSlot(index: number, value: number): void
