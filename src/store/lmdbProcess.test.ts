@@ -85,7 +85,8 @@ test('twelve kills at random moments: the last acknowledged batch is there, and 
     store.close()
     acknowledged = head
   }
-  assert.ok(acknowledged > 20, `the loop got somewhere: ${acknowledged}`)
+  // Nine of the rounds wait for a batch of their own before the kill, on the slowest machine too.
+  assert.ok(acknowledged >= 9, `the loop got somewhere: ${acknowledged}`)
 })
 
 test('a second writer is refused while the first lives, and takes over from a killed one', async () => {
