@@ -244,3 +244,17 @@ export function freeSubtree(core: TrieCore, handle: NodeHandle): void {
   }
   freeNode(core, handle)
 }
+
+/** Frees the nodes of the current tree that no commit has taken. */
+export function freeUncommitted(core: TrieCore, node: NodeHandle): void {
+  if (node === NO_NODE) return
+  const { words } = core.arena
+  const word = node * HANDLE_WORDS
+  if ((words[word]! & FLAG_COMMITTED) !== 0) return
+  const kind = core.arena.kindOf(node)
+  if (kind === NodeKind.Branch)
+    for (let slot = 0; slot < BRANCH_SLOT_COUNT; slot++)
+      freeUncommitted(core, words[word + BODY_WORD + slot] as NodeHandle)
+  else if (kind === NodeKind.Extension) freeUncommitted(core, words[word + BODY_WORD] as NodeHandle)
+  freeNode(core, node)
+}

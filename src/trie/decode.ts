@@ -20,7 +20,7 @@ import {
   REFERENCE_OFFSET,
   VALUE_SLOT,
 } from '../arena/index.ts'
-import { TRIE_KEY_BYTES_MAX, TRIE_VALUE_BYTES_MAX } from '../base/index.ts'
+import { EMPTY_BYTES, TRIE_KEY_BYTES_MAX, TRIE_VALUE_BYTES_MAX } from '../base/index.ts'
 import { freeNode, newBranch, newExtension, newLeaf, newStub, type TrieCore } from './core.ts'
 import { nodeInvalid } from './faults.ts'
 import { packNibblesInto } from './nibbles.ts'
@@ -44,7 +44,7 @@ export type DecodeTarget = {
  */
 export function decodeNode(target: DecodeTarget, bytes: Uint8Array): NodeHandle {
   const { core, path, hash } = target
-  const decoder = new NodeDecoder(target, bytes)
+  decoder.begin(target, bytes)
   try {
     if (bytes.length > NODE_BYTES_MAX) decoder.fail('it is too long')
     if (path.length > 0 && bytes.length < REFERENCE_BYTES)
@@ -57,6 +57,8 @@ export function decodeNode(target: DecodeTarget, bytes: Uint8Array): NodeHandle 
   } catch (fault) {
     for (const handle of decoder.allocated) freeNode(core, handle)
     throw fault
+  } finally {
+    decoder.end()
   }
 }
 
@@ -79,11 +81,14 @@ function isBranch(core: TrieCore, handle: NodeHandle): boolean {
   return (core.arena.words[handle * HANDLE_WORDS]! & KIND_MASK) === NodeKind.Branch
 }
 
+/** Stands in between two decodes; never used. */
+const NO_TARGET = {} as DecodeTarget
+
 class NodeDecoder {
   readonly allocated: NodeHandle[] = []
-  private readonly target: DecodeTarget
-  private readonly core: TrieCore
-  private readonly bytes: Uint8Array
+  private target = NO_TARGET
+  private core = NO_TARGET.core
+  private bytes: Uint8Array = EMPTY_BYTES
   /** Path of the node at hand, one nibble a byte. */
   private readonly nibbles = new Uint8Array(NIBBLES_MAX)
   private readonly packed = new Uint8Array(TRIE_KEY_BYTES_MAX)
@@ -92,11 +97,19 @@ class NodeDecoder {
   private contentEnd = 0
   private isList = false
 
-  constructor(target: DecodeTarget, bytes: Uint8Array) {
+  begin(target: DecodeTarget, bytes: Uint8Array): void {
     this.target = target
     this.core = target.core
     this.bytes = bytes
     this.nibbles.set(target.path)
+  }
+
+  /** Lets go of what belongs to the caller. */
+  end(): void {
+    this.allocated.length = 0
+    this.target = NO_TARGET
+    this.core = NO_TARGET.core
+    this.bytes = EMPTY_BYTES
   }
 
   fail(problem: string): never {
@@ -249,3 +262,6 @@ class NodeDecoder {
     return at + length
   }
 }
+
+/** One a thread: no reader is called in the middle of a decode, and two buffers a node cost more than the decode. */
+const decoder = new NodeDecoder()

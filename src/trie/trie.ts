@@ -21,7 +21,15 @@ import {
 import { trieNodeKernel } from '../kernels/index.ts'
 import type { TrieChange } from './batch.ts'
 import { type CommitOptions, commitTree } from './commit.ts'
-import { copyBytes, freeSubtree, hashOf, type NodeReader, newStub, type TrieCore } from './core.ts'
+import {
+  copyBytes,
+  freeSubtree,
+  freeUncommitted,
+  hashOf,
+  type NodeReader,
+  newStub,
+  type TrieCore,
+} from './core.ts'
 import { keyInvalid, trieDisposed } from './faults.ts'
 import { HandleList } from './handleList.ts'
 import { hashTree } from './hashTree.ts'
@@ -30,7 +38,7 @@ import { dropLinks } from './load.ts'
 import type { NodeSet } from './nodeSet.ts'
 import { findLeaf, leafValue } from './read.ts'
 import { shrinkTree } from './shrink.ts'
-import { applyChanges, freeUncommitted } from './update.ts'
+import { applyChanges } from './update.ts'
 
 /** A reader with nothing to read, for a trie that starts empty and stays in memory. */
 export const NO_READER: NodeReader = { readNode: () => undefined }

@@ -23,19 +23,29 @@ import {
   VALUE_SLOT,
 } from '../arena/index.ts'
 import { assert } from '../base/index.ts'
-import { type Batch, returnBatch, type TrieChange, takeBatch } from './batch.ts'
-import {
-  copyBranch,
-  copyExtension,
-  copyLeaf,
-  freeNode,
-  newBranch,
-  newExtension,
-  newLeaf,
-  type TrieCore,
-} from './core.ts'
+import { returnBatch, type TrieChange, takeBatch } from './batch.ts'
+import { copyBranch, freeNode, newBranch, type TrieCore } from './core.ts'
 import { loadedChild, loadedRoot } from './load.ts'
 import { commonNibbles, nibbleAt } from './nibbles.ts'
+import {
+  commonWithNode,
+  created,
+  dropDeletes,
+  dropStrayDeletes,
+  extend,
+  extensionFrom,
+  findLeafKey,
+  joinLoaded,
+  joinPath,
+  leafHasValue,
+  leafOf,
+  movedLeaf,
+  rangeEnd,
+  setChild,
+  setSlot,
+  supersede,
+  type Update,
+} from './updateNodes.ts'
 
 // Numbers of the layout, in this file for speed.
 const LEAF = 1
@@ -53,15 +63,6 @@ assert(
 )
 assert(VALUE === VALUE_SLOT && KEY === KEY_OFFSET && BODY === BODY_WORD, 'update: layout')
 assert(WORDS === HANDLE_WORDS && BYTES === HANDLE_BYTES && DETAIL === DETAIL_WORD, 'update: units')
-
-type Update = {
-  readonly core: TrieCore
-  readonly batch: Batch
-  /** New nodes, freed where the update fails. */
-  readonly created: NodeHandle[]
-  /** Nodes that the new tree does without: former ones, and new ones that did not last. */
-  readonly superseded: NodeHandle[]
-}
 
 /**
  * Applies `changes`, later ones of the same key winning. All or nothing.
@@ -393,223 +394,3 @@ function joinBranch(
 
 /** Path of a branch's only child. Filled and used without a call of a reader in between. */
 const childPath = new Uint8Array(256)
-
-function joinLoaded(u: Update, child: NodeHandle, path: Uint8Array, depth: number): NodeHandle {
-  switch (u.core.arena.kindOf(child)) {
-    case LEAF:
-      return movedLeaf(u, child, depth, false)
-    case EXTENSION:
-      return movedExtension(u, child, depth)
-    default:
-      return created(u, newExtension(u.core, path, 0, depth, depth + 1, child))
-  }
-}
-
-/** `node`, which begins at `end`, with the path of an extension from `depth` to `end` in front of it. */
-function joinPath(
-  u: Update,
-  extension: NodeHandle,
-  node: NodeHandle,
-  depth: number,
-  end: number,
-): NodeHandle {
-  if (node === NO_NODE || depth === end) return node
-  const { arena } = u.core
-  switch (arena.kindOf(node)) {
-    case LEAF:
-      return movedLeaf(u, node, depth, false)
-    case EXTENSION:
-      return movedExtension(u, node, depth)
-    default: {
-      if (arena.words[extension * WORDS + DETAIL]! >>> 16 === end)
-        return created(u, copyExtension(u.core, extension, depth, node))
-      const path = arena.bytes.slice(
-        extension * BYTES + KEY,
-        extension * BYTES + KEY + ((end + 1) >> 1),
-      )
-      return created(u, newExtension(u.core, path, 0, depth, end, node))
-    }
-  }
-}
-
-/** What is left of an extension from `depth` on: a shorter extension, or its child. */
-function extensionFrom(u: Update, node: NodeHandle, depth: number): NodeHandle {
-  const word = node * WORDS
-  const child = u.core.arena.words[word + BODY] as NodeHandle
-  if (depth === u.core.arena.words[word + DETAIL]! >>> 16) return child
-  return created(u, copyExtension(u.core, node, depth, child))
-}
-
-function movedExtension(u: Update, node: NodeHandle, depth: number): NodeHandle {
-  const word = node * WORDS
-  if ((u.core.arena.words[word + DETAIL]! & 0xffff) === depth) return node
-  supersede(u, node)
-  const child = u.core.arena.words[word + BODY] as NodeHandle
-  return created(u, copyExtension(u.core, node, depth, child))
-}
-
-/** The leaf with its path beginning at `depth`. `changesRole`: it becomes the value of a branch, or was one. */
-function movedLeaf(u: Update, leaf: NodeHandle, depth: number, changesRole: boolean): NodeHandle {
-  const start = u.core.arena.words[leaf * WORDS + DETAIL]! & 0xffff
-  if (start === depth && !changesRole) return leaf
-  supersede(u, leaf)
-  return created(u, copyLeaf(u.core, leaf, depth))
-}
-
-function leafOf(u: Update, index: number, depth: number): NodeHandle {
-  const { keys, keyOffsets, keyLengths, values } = u.batch
-  const offset = keyOffsets[index]!
-  return created(u, newLeaf(u.core, keys, offset, keyLengths[index]!, values[index]!, depth))
-}
-
-/** `branch` at `fork`, behind an extension where its place is further up. */
-function extend(
-  u: Update,
-  branch: NodeHandle,
-  low: number,
-  depth: number,
-  fork: number,
-): NodeHandle {
-  if (fork === depth) return branch
-  const { keys, keyOffsets } = u.batch
-  return created(u, newExtension(u.core, keys, keyOffsets[low]!, depth, fork, branch))
-}
-
-function created(u: Update, handle: NodeHandle): NodeHandle {
-  u.created.push(handle)
-  return handle
-}
-
-function supersede(u: Update, handle: NodeHandle): void {
-  u.superseded.push(handle)
-}
-
-function setSlot(u: Update, branch: NodeHandle, slot: number, child: NodeHandle): void {
-  u.core.arena.words[branch * WORDS + BODY + slot] = child
-}
-
-/** Sets a slot and its bit. */
-function setChild(u: Update, branch: NodeHandle, slot: number, child: NodeHandle): void {
-  const { words } = u.core.arena
-  const word = branch * WORDS
-  words[word + BODY + slot] = child
-  if (child === NO_NODE) words[word + DETAIL]! &= ~(1 << slot)
-  else words[word + DETAIL]! |= 1 << slot
-}
-
-/** End of the changes from `at` on with `nibble` at `depth`. */
-function rangeEnd(batch: Batch, at: number, high: number, depth: number, nibble: number): number {
-  const { keys, keyOffsets } = batch
-  let end = at + 1
-  while (end < high && nibbleAt(keys, keyOffsets[end]!, depth) === nibble) end++
-  return end
-}
-
-/** Moves the puts of a range to its front, in order, and returns their end. The range is nobody else's. */
-function dropDeletes(batch: Batch, low: number, high: number): number {
-  if (batch.deleteCount === 0) return high
-  let end = low
-  for (let at = low; at < high; at++)
-    if (batch.values[at] !== undefined) moveChange(batch, at, end++)
-  return end
-}
-
-/** Drops the deletes whose keys do not run along the whole extension: there is nothing to delete. */
-function dropStrayDeletes(
-  u: Update,
-  node: NodeHandle,
-  low: number,
-  high: number,
-  depth: number,
-  nodeEnd: number,
-): number {
-  const { batch } = u
-  if (batch.deleteCount === 0) return high
-  let end = low
-  for (let at = low; at < high; at++) {
-    const isStray =
-      batch.values[at] === undefined && commonWithNode(u, node, at, depth, nodeEnd) < nodeEnd
-    if (!isStray) moveChange(batch, at, end++)
-  }
-  return end
-}
-
-function moveChange(batch: Batch, from: number, to: number): void {
-  if (from === to) return
-  batch.keyOffsets[to] = batch.keyOffsets[from]!
-  batch.keyLengths[to] = batch.keyLengths[from]!
-  batch.values[to] = batch.values[from]
-}
-
-/** Nibbles that the key at `index` shares with a leaf or extension, up to `limit`. */
-function commonWithNode(
-  u: Update,
-  node: NodeHandle,
-  index: number,
-  depth: number,
-  limit: number,
-): number {
-  const { keys, keyOffsets, keyLengths } = u.batch
-  const reach = Math.min(limit, 2 * keyLengths[index]!)
-  return commonNibbles(
-    keys,
-    keyOffsets[index]!,
-    u.core.arena.bytes,
-    node * BYTES + KEY,
-    depth,
-    reach,
-  )
-}
-
-/** Index of the change with the leaf's key, or -1. */
-function findLeafKey(u: Update, leaf: NodeHandle, low: number, high: number): number {
-  let from = low
-  let to = high
-  while (from < to) {
-    const middle = (from + to) >> 1
-    const order = compareKey(u, middle, leaf)
-    if (order === 0) return middle
-    if (order < 0) from = middle + 1
-    else to = middle
-  }
-  return -1
-}
-
-function compareKey(u: Update, index: number, leaf: NodeHandle): number {
-  const { bytes, words } = u.core.arena
-  const { keys, keyOffsets, keyLengths } = u.batch
-  const offset = keyOffsets[index]!
-  const length = keyLengths[index]!
-  const leafLength = words[leaf * WORDS + DETAIL]! >>> 16
-  const leafKey = leaf * BYTES + KEY
-  const shared = Math.min(length, leafLength)
-  for (let at = 0; at < shared; at++) {
-    const difference = keys[offset + at]! - bytes[leafKey + at]!
-    if (difference !== 0) return difference
-  }
-  return length - leafLength
-}
-
-function leafHasValue(u: Update, leaf: NodeHandle, value: Uint8Array): boolean {
-  const { bytes, words } = u.core.arena
-  const word = leaf * WORDS
-  if (words[word + BODY] !== value.length) return false
-  const start = leaf * BYTES + KEY + (words[word + DETAIL]! >>> 16)
-  for (let index = 0; index < value.length; index++)
-    if (bytes[start + index] !== value[index]) return false
-  return true
-}
-
-/** Frees the nodes of the current tree that no commit has taken. */
-export function freeUncommitted(core: TrieCore, node: NodeHandle): void {
-  if (node === NO_NODE) return
-  const { words } = core.arena
-  const word = node * WORDS
-  if ((words[word]! & FLAG_COMMITTED) !== 0) return
-  const kind = core.arena.kindOf(node)
-  if (kind === BRANCH)
-    for (let slot = 0; slot <= VALUE; slot++)
-      freeUncommitted(core, words[word + BODY + slot] as NodeHandle)
-  else if (kind === EXTENSION) freeUncommitted(core, words[word + BODY] as NodeHandle)
-  freeNode(core, node)
-}
