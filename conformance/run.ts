@@ -9,6 +9,7 @@ import { runOpcodeSuite } from './opcodeSuite.ts'
 import { runPrecompileSuite } from './precompileSuite.ts'
 import { runStateSuite } from './stateSuite.ts'
 import { SuiteReport } from './suiteReport.ts'
+import { runTracerSuite } from './tracerSuite.ts'
 import { runVmSuite } from './vmSuite.ts'
 
 type SuiteRunner = (fixtures: Fixtures, report: SuiteReport) => Promise<void>
@@ -16,6 +17,7 @@ type SuiteRunner = (fixtures: Fixtures, report: SuiteReport) => Promise<void>
 const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['geth-opcodes', runOpcodeSuite],
   ['geth-precompiles', runPrecompileSuite],
+  ['geth-tracers', runTracerSuite],
   ['legacy-constantinople-vm', runVmSuite],
   ['et-state', runStateSuite],
   ['et-eip-state', runDraftEip2537Suite],
