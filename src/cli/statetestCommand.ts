@@ -15,6 +15,7 @@ type StatetestFlags = {
   readonly json?: boolean
   readonly fork?: string
   readonly filter?: string
+  readonly trace?: boolean
   readonly workers: number
 }
 
@@ -29,6 +30,7 @@ export function addStatetestCommand(program: Command): void {
     .option('--json', 'print an array of {name, pass, fork, stateRoot, error?}, one a sub-case')
     .option('--fork <name>', 'only this fork, e.g. Cancun')
     .option('--filter <regexp>', 'only tests whose path/name matches', parseRegularExpression)
+    .option('--trace', 'write every step to standard error (EIP-3155); runs on one thread')
     .option('--workers <count>', 'threads', parseWorkerCount, threadCountDefault())
     .addHelpText(
       'after',
@@ -53,8 +55,9 @@ async function runStatetests(paths: readonly string[], flags: StatetestFlags): P
   const options = { fork: flags.fork, filter: flags.filter }
   // A thread for less than a file is one too many; a shard is cut into many requests.
   const isSmall = files.length === 1 && files[0]!.kind === 'json'
-  const threadCount = isSmall ? 1 : flags.workers
-  for await (const reply of answerRequests(requests, options, threadCount)) {
+  const threadCount = isSmall || flags.trace === true ? 1 : flags.workers
+  const trace = flags.trace === true ? (text: string) => process.stderr.write(text) : undefined
+  for await (const reply of answerRequests(requests, options, threadCount, trace)) {
     faults.push(...reply.faults)
     testCount += reply.testCount
     for (const row of reply.rows) {

@@ -33,6 +33,7 @@ import {
   ViewHost,
 } from '../../execute/index.ts'
 import { keccak256 } from '../../kernels/index.ts'
+import { Eip3155Tracer, traceTransaction } from '../../trace/index.ts'
 import { isExpectedException } from './expectedException.ts'
 import { networkRules } from './network.ts'
 import { PreState, RootCalculator } from './preState.ts'
@@ -50,9 +51,11 @@ export type SubCaseResult = {
   readonly error?: string
 }
 
-export type StateTestFilter = {
+export type StateTestRunOptions = {
   /** Only this network, whatever the case. */
   readonly fork?: string | undefined
+  /** Takes the lines of traces by EIP-3155, with their ends, and one with the root after each sub-case. */
+  readonly trace?: ((text: string) => void) | undefined
 }
 
 /** Base fee of a block whose file gives none: what was meant by files from before London. */
@@ -74,8 +77,8 @@ export class StateTestRunner {
   }
 
   /** Runs the sub-cases of a test, in their order. A fault of the engine fails the sub-case and not the run. */
-  run(test: StateTest, filter: StateTestFilter = {}): SubCaseResult[] {
-    const wanted = filter.fork?.toLowerCase()
+  run(test: StateTest, options: StateTestRunOptions = {}): SubCaseResult[] {
+    const wanted = options.fork?.toLowerCase()
     const subCases = test.subCases.filter(
       ({ fork }) => wanted === undefined || fork.toLowerCase() === wanted,
     )
@@ -84,7 +87,7 @@ export class StateTestRunner {
     return this.roots.at(preState, (summary) => {
       const rootBefore = summary.root()
       return subCases.map((subCase) => {
-        const result = this.runSubCase(test, subCase, preState, summary)
+        const result = this.runSubCase(test, subCase, preState, summary, options)
         assert(bytesEqual(summary.root(), rootBefore), 'a sub-case leaves the summary as it was')
         return result
       })
@@ -96,6 +99,7 @@ export class StateTestRunner {
     subCase: SubCase,
     preState: PreState,
     summary: StateSummary,
+    { trace }: StateTestRunOptions,
   ): SubCaseResult {
     const { fork } = subCase
     const where = `d${subCase.dataIndex} g${subCase.gasIndex} v${subCase.valueIndex}`
@@ -110,18 +114,24 @@ export class StateTestRunner {
     if (rules === undefined) return result('', `unsupported fork "${fork}"`)
     const block = executionBlock(test.block, rules, test.chainId)
     this.machine.beginBlock(block, new ViewHost(preState.view, blockHashOfNumber))
-    const tried = this.tryTransaction(test, subCase, block)
+    const tried = this.tryTransaction(test, subCase, block, trace)
     // A file that names an exception means the state before; one that does not has run the block to its end.
     if (tried.kind === 'executed' || subCase.expectException === undefined)
       touchCoinbase(this.machine, block.coinbase)
     const delta = deltaOfWrites(this.machine.writeSet())
     const root = summary.update(delta)
     summary.update(preState.inverse(delta))
+    trace?.(`${JSON.stringify({ stateRoot: toHex(root) })}\n`)
     return result(toHex(root), judge(subCase, root, tried))
   }
 
   /** The outcome, or why there is none. */
-  private tryTransaction(test: StateTest, subCase: SubCase, block: ExecutionBlock): Tried {
+  private tryTransaction(
+    test: StateTest,
+    subCase: SubCase,
+    block: ExecutionBlock,
+    trace: StateTestRunOptions['trace'],
+  ): Tried {
     let transaction: UnsignedTransaction
     let sender = test.transaction.sender
     let ruleFault: VarveError | undefined
@@ -141,7 +151,10 @@ export class StateTestRunner {
       }
       const { machine, recovery } = this
       const context = { machine, block, space: emptyBlockSpace(block), recovery }
-      const outcome = executeTransaction(context, transaction, sender)
+      const outcome =
+        trace === undefined
+          ? executeTransaction(context, transaction, sender)
+          : traceTransaction(context, transaction, sender, new Eip3155Tracer(trace))
       if (ruleFault !== undefined)
         mismatch = `the codec rejects what execution accepts: ${ruleFault.message}`
       return { kind: 'executed', outcome, mismatch }

@@ -10,7 +10,7 @@ import type {
   StateTestRequest,
   StateTestRow,
 } from './messages.ts'
-import { StateTestRunner } from './runStateTest.ts'
+import { StateTestRunner, type StateTestRunOptions } from './runStateTest.ts'
 import { isStateTest, readStateTest } from './stateTest.ts'
 
 /** Largest file that is read: far above any that is published, and below what a string can hold. */
@@ -18,14 +18,19 @@ export const FILE_BYTES_MAX = 256 * 1024 * 1024
 
 const newline = 0x0a
 
-/** Opens what requests are answered with. @throws SyntaxError where the filter is no regular expression */
+/**
+ * Opens what requests are answered with.
+ * @param trace takes the text of traces; it cannot go to another thread
+ * @throws SyntaxError where the filter is no regular expression
+ */
 export async function openStateTestServer(
   options: StateTestOptions,
+  trace?: (text: string) => void,
 ): Promise<(request: StateTestRequest) => StateTestReply> {
   const runner = await StateTestRunner.open()
   const filter = options.filter === undefined ? undefined : new RegExp(options.filter)
   return (request) => {
-    const run = new RequestRun(runner, options.fork, filter)
+    const run = new RequestRun(runner, { fork: options.fork, trace }, filter)
     switch (request.kind) {
       case 'file':
         run.file(request.path)
@@ -46,12 +51,12 @@ class RequestRun {
   readonly faults: InputFault[] = []
   testCount = 0
   private readonly runner: StateTestRunner
-  private readonly fork: string | undefined
+  private readonly options: StateTestRunOptions
   private readonly filter: RegExp | undefined
 
-  constructor(runner: StateTestRunner, fork: string | undefined, filter: RegExp | undefined) {
+  constructor(runner: StateTestRunner, options: StateTestRunOptions, filter: RegExp | undefined) {
     this.runner = runner
-    this.fork = fork
+    this.options = options
     this.filter = filter
   }
 
@@ -87,7 +92,7 @@ class RequestRun {
       if (this.filter !== undefined && !this.filter.test(`${path}/${name}`)) continue
       const folder = dirname(path)
       this.guard(path, () => {
-        const results = this.runner.run(readStateTest(name, test), { fork: this.fork })
+        const results = this.runner.run(readStateTest(name, test), this.options)
         for (const result of results) this.rows.push({ ...result, folder })
       })
     }

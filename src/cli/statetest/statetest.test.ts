@@ -167,6 +167,22 @@ test('forks go by the names of the published files; unknown ones fail', () => {
   )
 })
 
+test('a trace has a line a step, the end of the transaction, and the root', () => {
+  const lines: string[] = []
+  const test = passing()
+  const [result] = runner.run(readStateTest('made', test), { trace: (text) => lines.push(text) })
+  const parsed = lines
+    .join('')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const names = parsed.map(({ opName }) => opName)
+  assert.deepEqual(names, ['PUSH1', 'PUSH1', 'SSTORE', 'STOP', undefined, undefined])
+  assert.equal(parsed[4].output, '')
+  assert.deepEqual(parsed[5], { stateRoot: result!.stateRoot })
+  assert.equal(run(test)[0]!.pass, true, 'a trace changes nothing')
+})
+
 test('hostile files are refused with the place of the fault', () => {
   const changes: readonly (readonly [path: RegExp, change: (test: Draft) => void])[] = [
     [/env\.currentNumber/, (test) => delete test.env['currentNumber']],
