@@ -123,6 +123,8 @@ function insert(owner: u32, key: usize, hash: u64): u32 {
   }
   const record = slotRecord(index)
   copyWord(record, key)
+  // Equal values: a slot that is only warmed is no change, whatever the last block left in the record.
+  setSmall(record + S_VALUE, 0)
   setSmall(record + S_BEFORE, 0)
   store<u32>(record, owner, S_ACCOUNT)
   store<u32>(record, 0, S_ORIGINAL_IN)

@@ -229,6 +229,8 @@ test('warming an address or a slot does not ask the host, the first use does', (
     },
   })
   const machine = new Machine()
+  // A block before leaves values in the records that the next one takes over.
+  runCode(assemble('7 1 SSTORE 8 2 SSTORE'), { machine })
   machine.beginBlock(blockOf(Fork.Prague), watched)
   machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
   machine.warmAddress(address)
