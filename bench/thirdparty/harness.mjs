@@ -1,4 +1,5 @@
 // What the comparisons share: options, seeded data, taking turns, and the summary of samples.
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { loadavg } from 'node:os'
@@ -43,33 +44,32 @@ export const cpuMs = () => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
-export const collectGarbage = () => globalThis.gc?.()
 export const hex = (bytes) => Buffer.from(bytes).toString('hex')
 
 /**
- * Runs every subject `runCount` times after `warmUpCount` runs that do not count, taking turns, the order moving on by
- * one each round. A run returns `{ figures: { name: number }, result }`; all results must be equal text.
- * A subject with `runCountMax` runs fewer rounds, spread over the whole, so that a slow peer does not fill the day.
+ * Measures subjects that take turns, each turn in a fresh process, so that none runs on the heap, the garbage or the
+ * compiled code of another: beside a peer that leaves hundreds of MiB, a run of 20 ms took eight times as long (m).
+ * Each process calls the script again with `--subject NAME --warm-up N --runs N` and `childOptions`, which ends in
+ * `runAsSubject`. Results of all must be equal text.
+ * @param subjects `{ name, warmUpCount, runCount, roundCount }`: uncounted and counted runs a process, processes in all
  */
-export async function takeTurns({ subjects, runCount, warmUpCount = 0 }) {
+export function takeTurns({ script, subjects, childOptions = {} }) {
   const samples = subjects.map(() => ({}))
   let expected
-  for (let round = -warmUpCount; round < runCount; round++) {
+  const roundCountMax = Math.max(...subjects.map(({ roundCount }) => roundCount))
+  for (let round = 0; round < roundCountMax; round++)
     for (let turn = 0; turn < subjects.length; turn++) {
-      const index = (turn + round + warmUpCount) % subjects.length
-      const { name, run, runCountMax = runCount } = subjects[index]
-      if (round >= 0 && skipsRound(round, runCount, runCountMax)) continue
-      collectGarbage()
-      const { figures, result } = await run()
+      const index = (turn + round) % subjects.length
+      const { name, roundCount } = subjects[index]
+      if (round >= roundCount) continue
+      const { runs, result } = runInProcess(script, subjects[index], childOptions)
       expected ??= result
       if (result !== expected) throw new Error(`${name} disagrees: ${result}, not ${expected}`)
-      if (round < 0) continue
-      for (const [figure, value] of Object.entries(figures)) {
+      for (const [figure, value] of runs.flatMap((figures) => Object.entries(figures))) {
         samples[index][figure] ??= []
         samples[index][figure].push(value)
       }
     }
-  }
   return {
     result: expected,
     subjects: subjects.map(({ name }, index) => ({
@@ -81,9 +81,32 @@ export async function takeTurns({ subjects, runCount, warmUpCount = 0 }) {
   }
 }
 
-const skipsRound = (round, runCount, runCountMax) =>
-  Math.floor(((round + 1) * runCountMax) / runCount) ===
-  Math.floor((round * runCountMax) / runCount)
+function runInProcess(script, { name, warmUpCount, runCount }, childOptions) {
+  const own = { subject: name, 'warm-up': warmUpCount, runs: runCount }
+  const child = spawnSync(
+    process.execPath,
+    [
+      script,
+      ...Object.entries({ ...childOptions, ...own }).map(([key, value]) => `--${key}=${value}`),
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8', maxBuffer: 2 ** 28 },
+  )
+  if (child.status !== 0) throw new Error(`${name} failed (${child.signal ?? child.status})`)
+  return JSON.parse(child.stdout)
+}
+
+/** The child's side: `run` gives `{ figures: { name: number }, result }`. */
+export async function runAsSubject({ run, warmUpCount, runCount }) {
+  const runs = []
+  let expected
+  for (let index = -warmUpCount; index < runCount; index++) {
+    const { figures, result } = await run()
+    expected ??= result
+    if (result !== expected) throw new Error(`two runs disagree: ${result}, not ${expected}`)
+    if (index >= 0) runs.push(figures)
+  }
+  console.log(JSON.stringify({ runs, result: expected }))
+}
 
 export function summarise(samples) {
   const sorted = [...samples].sort((a, b) => a - b)
@@ -104,15 +127,11 @@ export function versionOf(name) {
   return undefined
 }
 
-/** The machine's side of a figure. CPU share well below 1 in CPU-bound work: the machine was shared. */
-export function circumstances() {
-  const { user, system } = process.cpuUsage()
-  return {
-    node: process.version,
-    cpuShare: Number(((user + system) / 1e6 / process.uptime()).toFixed(2)),
-    load: Number(loadavg()[0].toFixed(2)),
-  }
-}
+/** The machine's side of a figure. */
+export const circumstances = () => ({
+  node: process.version,
+  load: Number(loadavg()[0].toFixed(2)),
+})
 
 export function shown({ median, min, max, samples }, digits = 2) {
   const text = [median, min, max].map((value) => value.toFixed(digits).padStart(10)).join('')

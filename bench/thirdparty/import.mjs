@@ -1,5 +1,5 @@
 // The first 8,191 blocks of mainnet, every state root checked, here and in @ethereumjs/vm, in one run taking turns.
-// Usage: node --expose-gc import.mjs --era FILE [--blocks N] [--runs N] [--subjects a,b] [--json]
+// Usage: node import.mjs [--era FILE] [--blocks N] [--rounds N] [--subjects a,b] [--json]
 //   FILE is mainnet-00000-5ec1ffb8.era1 (public: https://era1.ethportal.net); VARVE_FIXTURES or ../../../shared/fixtures
 //   serve where it is not given.
 //
@@ -35,6 +35,7 @@ import {
   hex,
   nowMs,
   readOptions,
+  runAsSubject,
   shown,
   takeTurns,
   versionOf,
@@ -48,7 +49,10 @@ const GOALS = { 'vm lmdb': 20, 'vm best': 6 }
 const options = readOptions({
   era: undefined,
   blocks: '8191',
-  runs: '5',
+  rounds: '3',
+  subject: undefined,
+  'warm-up': '0',
+  runs: '1',
   subjects: 'varve lmdb,varve memory,vm lmdb,vm best,vm as it comes',
 })
 const blockCount = count(options.blocks, 'blocks')
@@ -150,53 +154,69 @@ async function runPeer(configuration, database) {
   return { figures: figures(blocksMs, cpu, genesisMs), result: root }
 }
 
-const wanted = options.subjects.split(',')
-const subjects = [
-  { name: 'varve lmdb', run: () => runVarve(openLmdbStore(newFolder(), { sync: 'always' })) },
-  { name: 'varve memory', run: () => runVarve(memoryStore()) },
-  { name: 'vm lmdb', run: () => runPeer('asItComes', new LmdbAdapter(newFolder())) },
-  { name: 'vm best', run: () => runPeer('best') },
-  { name: 'vm as it comes', run: () => runPeer('asItComes') },
-].filter(({ name }) => wanted.includes(name))
-if (subjects.length === 0) throw new Error(`--subjects: none of ${options.subjects} is known`)
-
-const comparison = await takeTurns({ subjects, runCount: count(options.runs, 'runs') })
-const own = comparison.subjects.find(({ name }) => name === 'varve lmdb')
-const ratios = {}
-for (const { name, figures } of comparison.subjects) {
-  if (own === undefined || name === own.name) continue
-  const ratio = (figure) => own.figures[figure].median / figures[figure].median
-  ratios[name] = { wall: ratio('blocksPerSecond'), cpu: ratio('blocksPerCpuSecond') }
-  if (name in GOALS)
-    Object.assign(ratios[name], { goal: GOALS[name], goalMet: ratios[name].wall >= GOALS[name] })
+/** Each in a process of its own, from cold, as a command runs. */
+const subjects = {
+  'varve lmdb': () => runVarve(openLmdbStore(newFolder(), { sync: 'always' })),
+  'varve memory': () => runVarve(memoryStore()),
+  'vm lmdb': () => runPeer('asItComes', new LmdbAdapter(newFolder())),
+  'vm best': () => runPeer('best'),
+  'vm as it comes': () => runPeer('asItComes'),
 }
 
-if (options.json) {
-  const peer = `@ethereumjs/vm ${versionOf('@ethereumjs/vm')}`
-  const { result: root, subjects: rows } = comparison
-  console.log(
-    JSON.stringify({
-      bench: 'import',
-      peer,
-      blockCount,
-      root,
-      ...circumstances(),
-      subjects: rows,
-      ratios,
-    }),
-  )
-} else {
-  console.log(
-    `mainnet 1 to ${blockCount}, root ${comparison.result.slice(0, 12)}…         median       min       max`,
-  )
-  for (const { name, figures } of comparison.subjects)
-    for (const [figure, summary] of Object.entries(figures))
-      console.log(`  ${name.padEnd(16)}${figure.padEnd(20)}${shown(summary, 0)}`)
-  for (const [name, { wall, cpu, goal, goalMet }] of Object.entries(ratios)) {
-    const verdict = goal === undefined ? '' : ` (goal ${goal}x: ${goalMet ? 'met' : 'missed'})`
-    console.log(
-      `  varve lmdb against ${name.padEnd(15)} ${wall.toFixed(1)}x${verdict}, CPU time ${cpu.toFixed(1)}x`,
-    )
+function compareAll() {
+  const names = options.subjects.split(',')
+  for (const name of names) if (!(name in subjects)) throw new Error(`--subjects: no ${name}`)
+  const roundCount = count(options.rounds, 'rounds')
+  const comparison = takeTurns({
+    script: import.meta.filename,
+    subjects: names.map((name) => ({ name, warmUpCount: 0, runCount: 1, roundCount })),
+    childOptions: { blocks: blockCount, era: eraPath },
+  })
+  const own = comparison.subjects.find(({ name }) => name === 'varve lmdb')
+  const ratios = {}
+  for (const { name, figures } of comparison.subjects) {
+    if (own === undefined || name === own.name) continue
+    const ratio = (figure) => own.figures[figure].median / figures[figure].median
+    ratios[name] = { wall: ratio('blocksPerSecond'), cpu: ratio('blocksPerCpuSecond') }
+    if (name in GOALS)
+      Object.assign(ratios[name], { goal: GOALS[name], goalMet: ratios[name].wall >= GOALS[name] })
   }
-  console.log(circumstances())
+
+  if (options.json) {
+    const peer = `@ethereumjs/vm ${versionOf('@ethereumjs/vm')}`
+    const { result: root, subjects: rows } = comparison
+    console.log(
+      JSON.stringify({
+        bench: 'import',
+        peer,
+        blockCount,
+        root,
+        ...circumstances(),
+        subjects: rows,
+        ratios,
+      }),
+    )
+  } else {
+    console.log(
+      `mainnet 1 to ${blockCount}, root ${comparison.result.slice(0, 12)}…         median       min       max`,
+    )
+    for (const { name, figures } of comparison.subjects)
+      for (const [figure, summary] of Object.entries(figures))
+        console.log(`  ${name.padEnd(16)}${figure.padEnd(20)}${shown(summary, 0)}`)
+    for (const [name, { wall, cpu, goal, goalMet }] of Object.entries(ratios)) {
+      const verdict = goal === undefined ? '' : ` (goal ${goal}x: ${goalMet ? 'met' : 'missed'})`
+      console.log(
+        `  varve lmdb against ${name.padEnd(15)} ${wall.toFixed(1)}x${verdict}, CPU time ${cpu.toFixed(1)}x`,
+      )
+    }
+    console.log(circumstances())
+  }
 }
+
+if (options.subject === undefined) compareAll()
+else
+  await runAsSubject({
+    run: subjects[options.subject],
+    warmUpCount: Number(options['warm-up']),
+    runCount: count(options.runs, 'runs'),
+  })

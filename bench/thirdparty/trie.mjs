@@ -1,5 +1,5 @@
 // The trie here and in @ethereumjs/mpt, in one run, the subjects taking turns on equal data; roots must be equal.
-// Usage: node --expose-gc trie.mjs [--sizes 10,100,1000,10000,100000] [--random 100000|0] [--runs N] [--peer-runs N] [--json]
+// Usage: node trie.mjs [--sizes 10,100,1000,10000,100000] [--random 100000|0] [--rounds 3] [--json]
 //
 // 1. The shape of geth's AfterHash benchmark, with true counts: a new trie in memory, N accounts (hashed addresses,
 //    account RLP of 70 to 110 bytes), and three times taken apart:
@@ -25,6 +25,7 @@ import {
   nowMs,
   randomBytes,
   readOptions,
+  runAsSubject,
   shown,
   takeTurns,
   versionOf,
@@ -33,8 +34,11 @@ import {
 const options = readOptions({
   sizes: '10,100,1000,10000,100000',
   random: '100000',
-  runs: undefined,
-  'peer-runs': undefined,
+  rounds: '3',
+  subject: undefined,
+  kind: undefined,
+  'warm-up': '0',
+  runs: '1',
 })
 /** Goals at 10,000 accounts: build, hash and commit, as ratios to the peer's time. */
 const GOALS = { 'mpt as it comes': 60, 'mpt best': 25 }
@@ -147,42 +151,37 @@ async function runPeer({ keys, values }, configuration) {
   }
 }
 
-function subjectsFor(data, peerRunCount) {
-  return [
-    { name: 'varve', run: async () => runVarve(data, fillAtOnce) },
-    { name: 'varve, a call a key', run: async () => runVarve(data, fillOneByOne) },
-    {
-      name: 'mpt as it comes',
-      run: () => runPeer(data, 'asItComes'),
-      runCountMax: peerRunCount,
-    },
-    { name: 'mpt best', run: () => runPeer(data, 'best'), runCountMax: peerRunCount },
-  ]
+const subjects = {
+  varve: async (data) => runVarve(data, fillAtOnce),
+  'varve, a call a key': async (data) => runVarve(data, fillOneByOne),
+  'mpt as it comes': (data) => runPeer(data, 'asItComes'),
+  'mpt best': (data) => runPeer(data, 'best'),
+}
+const entriesOf = { accounts, 'random keys': randomEntries }
+
+/**
+ * Everybody is compiled when the clock counts. A peer's second holds a hundred times more calls than our hundredth of
+ * one, so it needs fewer runs for that; and fewer runs of 30 seconds are asked of it.
+ */
+function runCounts(name, size) {
+  const isOwn = name.startsWith('varve')
+  const warmUpLeaves = isOwn ? 400_000 : 20_000
+  const countedLeaves = isOwn ? 200_000 : 20_000
+  const within = (value, low, high) => Math.min(high, Math.max(low, Math.round(value)))
+  return {
+    warmUpCount: within(warmUpLeaves / size, isOwn ? 4 : 0, 2000),
+    runCount: within(countedLeaves / size, 1, 50),
+    roundCount: count(options.rounds, 'rounds'),
+  }
 }
 
-/** Runs of a size: more where a run is short; the peers fewer where one takes a minute. */
-function runCounts(size) {
-  const runCount =
-    options.runs === undefined
-      ? Math.min(51, Math.max(7, Math.round(10_000 / size)))
-      : count(options.runs, 'runs')
-  const peerRunCount =
-    options['peer-runs'] === undefined
-      ? size > 20_000
-        ? Math.min(3, runCount)
-        : runCount
-      : Math.min(runCount, count(options['peer-runs'], 'peer-runs'))
-  return { runCount, peerRunCount }
-}
-
-async function compare(kind, size, data) {
-  const { runCount, peerRunCount } = runCounts(size)
-  const { result, subjects } = await takeTurns({
-    subjects: subjectsFor(data, peerRunCount),
-    runCount,
-    warmUpCount: size <= 1000 ? 20 : 1,
+function compare(kind, size) {
+  const comparison = takeTurns({
+    script: import.meta.filename,
+    subjects: Object.keys(subjects).map((name) => ({ name, ...runCounts(name, size) })),
+    childOptions: { kind, sizes: size },
   })
-  const figuresOf = (name) => subjects.find((subject) => subject.name === name).figures
+  const figuresOf = (name) => comparison.subjects.find((subject) => subject.name === name).figures
   const ratios = {}
   for (const peer of ['mpt as it comes', 'mpt best']) {
     const ratio = (own, figure) => figuresOf(peer)[figure].median / figuresOf(own)[figure].median
@@ -197,7 +196,7 @@ async function compare(kind, size, data) {
       ratios[peer].goalMet = ratios[peer].total >= GOALS[peer]
     }
   }
-  return { kind, size, root: result, subjects, ratios }
+  return { kind, size, root: comparison.result, subjects: comparison.subjects, ratios }
 }
 
 const cases = []
@@ -220,23 +219,27 @@ const print = (comparison) => {
   }
 }
 
-for (const size of counts(options.sizes, 'sizes')) {
-  cases.push(await compare('accounts', size, accounts(size)))
-  print(cases.at(-1))
+function compareAll() {
+  for (const size of counts(options.sizes, 'sizes')) {
+    cases.push(compare('accounts', size))
+    print(cases.at(-1))
+  }
+  if (options.random !== '0') {
+    cases.push(compare('random keys', count(options.random, 'random')))
+    print(cases.at(-1))
+  }
+  const peer = `@ethereumjs/mpt ${versionOf('@ethereumjs/mpt')}`
+  if (options.json)
+    console.log(JSON.stringify({ bench: 'trie', unit: 'us/leaf', peer, ...circumstances(), cases }))
+  else console.log({ peer, ...circumstances() })
 }
-if (options.random !== '0') {
-  const size = count(options.random, 'random')
-  cases.push(await compare('random keys', size, randomEntries(size)))
-  print(cases.at(-1))
+
+if (options.subject === undefined) compareAll()
+else {
+  const data = entriesOf[options.kind](count(options.sizes, 'sizes'))
+  await runAsSubject({
+    run: () => subjects[options.subject](data),
+    warmUpCount: Number(options['warm-up']),
+    runCount: count(options.runs, 'runs'),
+  })
 }
-if (options.json)
-  console.log(
-    JSON.stringify({
-      bench: 'trie',
-      unit: 'us/leaf',
-      peer: `@ethereumjs/mpt ${versionOf('@ethereumjs/mpt')}`,
-      ...circumstances(),
-      cases,
-    }),
-  )
-else console.log(circumstances())
