@@ -62,7 +62,11 @@ export type EngineOptions = {
 }
 
 /** A block that was accepted and is not in the store yet. */
-type Unwritten = { readonly record: BlockRecord; readonly delta: StateDelta }
+type Unwritten = {
+  readonly number: number
+  readonly hash: Uint8Array
+  readonly delta: StateDelta
+}
 
 /**
  * Opens a chain on a store. An empty store is not written to before the first `flush`.
@@ -215,9 +219,8 @@ export class Engine {
 
   /** Hash of the canonical block at a height, or `undefined` above the head. */
   canonicalHash(number: number): Uint8Array | undefined {
-    const first = this.unwritten[0]?.record.header.number
-    if (first !== undefined && number >= first)
-      return this.unwritten[number - first]?.record.header.hash
+    const first = this.unwritten[0]?.number
+    if (first !== undefined && number >= first) return this.unwritten[number - first]?.hash
     return readCanonicalHash(this.store, number)
   }
 
@@ -270,7 +273,10 @@ export class Engine {
   /** Makes a verified block the head. The journal of accepted blocks, once there is one, is written here. */
   private accept(record: BlockRecord, delta: StateDelta): void {
     this.pending.apply(delta)
-    this.unwritten.push({ record, delta })
+    // Its rows go into the batch at once: what is kept of a block until the write is bytes, not objects.
+    putBlock(this.batch, record)
+    const { number, hash } = record.header
+    this.unwritten.push({ number, hash, delta })
     this.headBlock = record
     this.ancestors.push({
       header: record.header,
@@ -289,7 +295,6 @@ export class Engine {
     const { batch } = this
     putNodes(batch, this.summary.collect())
     putFlatState(batch, this.pending)
-    for (const { record } of this.unwritten) putBlock(batch, record)
     if (this.identityUnwritten !== undefined) putIdentity(batch, this.identityUnwritten)
     const { number, hash, stateRoot } = this.headBlock.header
     putHead(batch, { number, hash, stateRoot })
