@@ -1,5 +1,28 @@
+export {
+  applyCredits,
+  type BlockCredit,
+  withdrawalCredits,
+} from './blockCredits.ts'
 export { delegationTarget, isDelegation } from './delegation.ts'
 export { type BlockOutcome, type ExecutorErrorCode, executeBlock } from './executor.ts'
+export {
+  collectRequests,
+  depositsOf,
+  type RequestErrorCode,
+  type RequestOptions,
+  requestsHash,
+} from './requests.ts'
+export {
+  BEACON_ROOTS_ADDRESS,
+  type BlockOpening,
+  CONSOLIDATION_REQUESTS_ADDRESS,
+  callSystemContract,
+  HISTORY_STORAGE_ADDRESS,
+  openBlock,
+  SYSTEM_ADDRESS,
+  type SystemCallResult,
+  WITHDRAWAL_REQUESTS_ADDRESS,
+} from './systemCalls.ts'
 export {
   executeTransaction,
   type TransactionContext,
