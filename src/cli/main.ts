@@ -7,6 +7,7 @@ import { addDemoCommand } from './demoCommand.ts'
 import { EXIT_USAGE, reportFault } from './exit.ts'
 import { addGetCommand } from './getCommand.ts'
 import { addImportCommand } from './importCommand.ts'
+import { addT8nCommand } from './t8nCommand.ts'
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -20,6 +21,7 @@ addImportCommand(program)
 addDbCommand(program)
 addGetCommand(program)
 addDemoCommand(program)
+addT8nCommand(program)
 throwInsteadOfExit(program)
 
 try {
