@@ -18,6 +18,7 @@ export type StepEvent = {
   readonly cost: bigint
   /** 1 for the transaction's own frame, as EIP-3155 counts. */
   readonly depth: number
+  /** Refund of the transaction once this step was paid for: with what a store or a self-destruct has earned. */
   readonly refund: bigint
   /** Account the frame acts on, and the one whose code runs; 20 bytes. */
   readonly address: Uint8Array

@@ -141,7 +141,8 @@ export class TraceReader {
     const step = this.pending
     if (step === undefined) return
     this.pending = undefined
-    this.hooks?.onStep?.({ ...step, cost: step.gas - gasAfter })
+    const refund = this.kernel!.exports.refund.value
+    this.hooks?.onStep?.({ ...step, cost: step.gas - gasAfter, refund })
   }
 
   private fail(status: Status): void {

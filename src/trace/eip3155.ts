@@ -96,6 +96,7 @@ export class Eip3155Tracer implements Tracer {
       value: destructed.balance,
       type: 'SELFDESTRUCT',
     })
+    this.write('{"output":"","gasUsed":"0x0"}\n')
   }
 
   private enter({ kind, caller, target, input, gas, value }: EnterEvent): void {
@@ -108,7 +109,8 @@ export class Eip3155Tracer implements Tracer {
     if (status === Status.Revert && last?.opcode === REVERT && last.depth === depth)
       this.line(afterOperands(last), faultText(status, undefined, this.fork))
     const fault = this.faults.exit(depth, status)
-    if (depth > 1) return
+    // With frames begun, each end is told too.
+    if (depth > 1 && this.options.callFrames !== true) return
     const error =
       status === Status.Success ? '' : `,"error":"${faultText(status, fault, this.fork)}"`
     this.write(`{"output":"${toBareHex(output)}","gasUsed":"${quantity(gasUsed)}"${error}}\n`)
