@@ -128,49 +128,61 @@ function mergePage(
   return changeIndex
 }
 
-/** Collects views of entries in order and packs them into pages of even size. */
+/**
+ * Collects entries in order and packs them into pages of even size. Entries are noted as places in the bytes they come
+ * from; what lies side by side there is copied as one run.
+ */
 class PageBuilder {
-  private keys: Uint8Array[] = []
-  private values: Uint8Array[] = []
+  private sources: Uint8Array[] = []
+  /** Three numbers an entry: where key, value and entry end begin in its source. */
+  private places: number[] = []
   byteCount = 0
 
   addEntry(key: Uint8Array, value: Uint8Array): void {
-    this.keys.push(key)
-    this.values.push(value)
-    this.byteCount += key.length + value.length
+    // Key and value of a change lie apart, so they are joined first: two small copies, and one kind of entry.
+    const joined = new Uint8Array(key.length + value.length)
+    joined.set(key)
+    joined.set(value, key.length)
+    this.add(joined, 0, key.length, joined.length)
   }
 
   addEntries(page: MemoryPage, start: number, end: number): void {
+    const { bytes, offsets } = page
     for (let entry = start; entry < end; entry++)
-      this.addEntry(pageKey(page, entry), pageValue(page, entry))
+      this.add(bytes, offsets[2 * entry]!, offsets[2 * entry + 1]!, offsets[2 * entry + 2]!)
   }
 
   /** Appends the pages to `target` and starts anew. Even parts, so that the next insertions split none of them at once. */
   flushInto(target: MemoryPage[]): void {
-    const { keys, values } = this
-    const partCount = Math.ceil(this.byteCount / PAGE_BYTES_MAX)
-    const partBytes = this.byteCount / partCount
+    const { sources, places } = this
+    const partBytes = this.byteCount / Math.ceil(this.byteCount / PAGE_BYTES_MAX)
     let start = 0
     let bytes = 0
-    for (let index = 0; index < keys.length; index++) {
-      const entryBytes = keys[index]!.length + values[index]!.length
+    for (let index = 0; index < sources.length; index++) {
+      const entryBytes = places[3 * index + 2]! - places[3 * index]!
       if (index > start && bytes + entryBytes / 2 > partBytes) {
-        target.push(packPage(keys, values, start, index, bytes))
+        target.push(packPage(sources, places, start, index, bytes))
         start = index
         bytes = 0
       }
       bytes += entryBytes
     }
-    if (start < keys.length) target.push(packPage(keys, values, start, keys.length, bytes))
-    this.keys = []
-    this.values = []
+    if (start < sources.length) target.push(packPage(sources, places, start, sources.length, bytes))
+    this.sources = []
+    this.places = []
     this.byteCount = 0
+  }
+
+  private add(source: Uint8Array, key: number, value: number, end: number): void {
+    this.sources.push(source)
+    this.places.push(key, value, end)
+    this.byteCount += end - key
   }
 }
 
 function packPage(
-  keys: readonly Uint8Array[],
-  values: readonly Uint8Array[],
+  sources: readonly Uint8Array[],
+  places: readonly number[],
   start: number,
   end: number,
   byteCount: number,
@@ -178,15 +190,21 @@ function packPage(
   const bytes = new Uint8Array(byteCount)
   const offsets = new Uint32Array(2 * (end - start) + 1)
   let offset = 0
+  let runStart = start
   for (let index = start, at = 0; index < end; index++) {
-    const key = keys[index]!
-    const value = values[index]!
+    const key = places[3 * index]!
     offsets[at++] = offset
-    bytes.set(key, offset)
-    offset += key.length
-    offsets[at++] = offset
-    bytes.set(value, offset)
-    offset += value.length
+    offsets[at++] = offset + places[3 * index + 1]! - key
+    offset += places[3 * index + 2]! - key
+    const continues =
+      index + 1 < end &&
+      sources[index + 1] === sources[index] &&
+      places[3 * index + 3] === places[3 * index + 2]
+    if (continues) continue
+    const runOffset = places[3 * runStart]!
+    const run = sources[index]!.subarray(runOffset, places[3 * index + 2]!)
+    bytes.set(run, offset - run.length)
+    runStart = index + 1
   }
   offsets[offsets.length - 1] = offset
   assert(offset === byteCount, 'a page holds what was counted')

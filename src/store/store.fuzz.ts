@@ -4,8 +4,13 @@
  * there, and ranges that cut between a key and its extension all happen often.
  */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { bytesCompare, fromBareHex, toBareHex } from '../base/index.ts'
 import { Prng } from '../testing/index.ts'
+import { openLmdbStore } from './lmdbStore.ts'
+import { memoryStore } from './memoryStore.ts'
 import type { RangeBounds, Store } from './store.ts'
 import { TABLES, type Table } from './tables.ts'
 import { WriteBatch } from './writeBatch.ts'
@@ -108,8 +113,28 @@ export function randomBatch(
   }
 }
 
+/** For `npm run fuzz`: the store in memory. */
+export function fuzzMemoryStore(seed: number, stepCount: number): void {
+  runStoreFuzz(memoryStore(), seed, stepCount).close()
+}
+
+/** For `npm run fuzz`: the store on disk, opened again now and then. */
+export function fuzzLmdbStore(seed: number, stepCount: number): void {
+  const folder = mkdtempSync(join(tmpdir(), 'varve-fuzz-'))
+  const open = () => openLmdbStore(folder, { sync: 'os' })
+  const reopen = (store: Store): Store => {
+    store.close()
+    return open()
+  }
+  try {
+    runStoreFuzz(open(), seed, stepCount, reopen).close()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
 /** @returns the store that is open at the end: `reopen` may have replaced the one given */
-export function fuzzStore(
+export function runStoreFuzz(
   open: Store,
   seed: number,
   operationCount: number,

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isVarveError } from '../base/index.ts'
 import { Prng } from '../testing/index.ts'
-import { fuzzStore } from './store.fuzz.ts'
+import { runStoreFuzz } from './store.fuzz.ts'
 import { KEY_BYTES_MAX, type RangeBounds, type Store, VALUE_BYTES_MAX } from './store.ts'
 import { TABLES } from './tables.ts'
 import { WriteBatch } from './writeBatch.ts'
@@ -56,7 +56,7 @@ export function storeSuite(name: string, setup: StoreSuiteSetup): void {
     test('10^4 random operations agree with a map', () => {
       emptied()
       const seed = 20
-      store = fuzzStore(store, seed, 10_000, setup.reopen)
+      store = runStoreFuzz(store, seed, 10_000, setup.reopen)
     })
   })
 }
