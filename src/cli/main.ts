@@ -2,12 +2,14 @@
 /** The command `varve`. Each command is a file of its own; here is how they come together. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { addB11rCommand } from './b11rCommand.ts'
 import { addDbCommand } from './dbCommand.ts'
 import { addDemoCommand } from './demoCommand.ts'
 import { EXIT_USAGE, reportFault } from './exit.ts'
 import { addGetCommand } from './getCommand.ts'
 import { addImportCommand } from './importCommand.ts'
 import { addT8nCommand } from './t8nCommand.ts'
+import { addT9nCommand } from './t9nCommand.ts'
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -22,6 +24,8 @@ addDbCommand(program)
 addGetCommand(program)
 addDemoCommand(program)
 addT8nCommand(program)
+addT9nCommand(program)
+addB11rCommand(program)
 throwInsteadOfExit(program)
 
 try {

@@ -52,7 +52,11 @@ export function addT8nCommand(program: Command): void {
     .option('--state.chainid <id>', 'chain id', parseInteger, 1n)
     .option('--state.reward <wei>', 'reward of the miner; -1 for none', parseInteger, 0n)
     .option('--trace', 'write the steps of each transaction (EIP-3155) to trace-INDEX-HASH.jsonl')
-    .option('--trace.tracer <name>', 'write the result of a tracer to trace-INDEX-HASH.json', '')
+    .option(
+      '--trace.tracer <name|script>',
+      'write the result of a tracer to trace-INDEX-HASH.json',
+      '',
+    )
     .option('--trace.tracerconfig <json>', 'options of the tracer', '')
     .option('--trace.memory', 'memory in steps')
     .option('--trace.nomemory', 'no memory in steps, which is the default')

@@ -72,6 +72,12 @@ export function writeOutputs(folder: string, outputs: readonly Output[]): void {
   }
 }
 
+/** Writes one output, whose members are on top. @throws T8nFault Io */
+export function writeOutput(folder: string, to: string, value: unknown): void {
+  if (to === 'stdout' || to === 'stderr') process[to].write(`${JSON.stringify(value, null, 2)}\n`)
+  else writeOutputs(folder, [{ name: '', to, value }])
+}
+
 /** A text file that is written as it comes. */
 export class TextFile {
   private readonly descriptor: number

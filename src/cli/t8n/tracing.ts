@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { isVarveError, toHex } from '../../base/index.ts'
 import { type Eip3155Options, Eip3155Tracer, openTracer, type Tracer } from '../../trace/index.ts'
 import { TextFile } from './files.ts'
+import { ScriptTracer } from './scriptTracer.ts'
 import { T8nExit, T8nFault } from './t8nFault.ts'
 import type { OpenTrace } from './transition.ts'
 
 export type TraceFlags = {
   readonly steps: boolean
   readonly options: Eip3155Options
-  /** Name of a tracer; empty for steps. */
+  /** Name of a tracer, or a script; empty for steps. */
   readonly tracer: string
   /** Its options as JSON; empty for none. */
   readonly tracerConfig: string
@@ -20,7 +21,12 @@ export function traceOpener(
   flags: TraceFlags,
   folder: string,
 ): ((index: number, hash: Uint8Array) => OpenTrace) | undefined {
-  const { steps, options, tracer } = flags
+  const { steps, options, tracer, tracerConfig } = flags
+  if (tracer.includes('{')) {
+    // A script counts over all transactions; other tracers serve one each.
+    const script = new ScriptTracer(tracer, tracerConfig)
+    return (index, hash) => named(script, traceFile(folder, index, hash, 'json'))
+  }
   if (tracer !== '') {
     const open = tracerOpener(flags)
     return (index, hash) => named(open(), traceFile(folder, index, hash, 'json'))
