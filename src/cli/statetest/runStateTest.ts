@@ -115,9 +115,8 @@ export class StateTestRunner {
     const block = executionBlock(test.block, rules, test.chainId)
     this.machine.beginBlock(block, new ViewHost(preState.view, blockHashOfNumber))
     const tried = this.tryTransaction(test, subCase, block, trace)
-    // A file that names an exception means the state before; one that does not has run the block to its end.
-    if (tried.kind === 'executed' || subCase.expectException === undefined)
-      touchCoinbase(this.machine, block.coinbase)
+    const isRewarded = test.isBlockRewarded || subCase.expectException === undefined
+    if (tried.kind === 'executed' || isRewarded) touchCoinbase(this.machine, block.coinbase)
     const delta = deltaOfWrites(this.machine.writeSet())
     const root = summary.update(delta)
     summary.update(preState.inverse(delta))

@@ -56,6 +56,11 @@ export type StateTest = {
   readonly transaction: TransactionTemplate
   readonly subCases: readonly SubCase[]
   readonly chainId: bigint
+  /**
+   * Whether its root counts the reward of nothing for the coinbase where the transaction is not valid: the C++ tools
+   * that filled the older files ran whole blocks, the newer ones see the state before.
+   */
+  readonly isBlockRewarded: boolean
   /** Blob limits by network name in lower case; empty where the file names none. */
   readonly blobSchedule: ReadonlyMap<string, BlobParameters>
 }
@@ -81,8 +86,17 @@ export function readStateTest(name: string, value: unknown): StateTest {
     subCases: readSubCases(readObject(test['post'], `${name}.post`), `${name}.post`),
     chainId:
       config['chainid'] === undefined ? 1n : readInteger(config['chainid'], `${name}.chainid`),
+    isBlockRewarded: isFilledByBlock(test['_info']),
     blobSchedule: readBlobSchedule(config['blobSchedule'], `${name}.blobSchedule`),
   }
+}
+
+/** Told by the note that a file has about its making. */
+function isFilledByBlock(info: unknown): boolean {
+  if (typeof info !== 'object' || info === null) return false
+  if ('filledwith' in info) return true
+  const tool = (info as JsonRecord)['filling-tool-version']
+  return typeof tool === 'string' && tool.startsWith('retesteth')
 }
 
 function readBlock(env: JsonRecord, path: string): StateTestBlock {

@@ -153,6 +153,23 @@ test('a rejection that no file names is seen by the root alone, and before EIP-1
   )
 })
 
+test('where an exception is named, the tool that filled the file decides about the coinbase', () => {
+  const test: Draft & { _info?: unknown } = draft()
+  test.transaction['gasLimit'] = ['0x5207']
+  const rootOf = (info: unknown, exception?: string) => {
+    test._info = info
+    test.post = { Homestead: [{ ...post(0), expectException: exception }] }
+    return run(test)[0]!.stateRoot
+  }
+  const rewarded = rootOf({})
+  const before = rootOf({}, 'TransactionException.INTRINSIC_GAS_TOO_LOW')
+  assert.notEqual(before, rewarded)
+  assert.equal(rootOf(undefined, 'X'), before)
+  assert.equal(rootOf({ 'filling-tool-version': 'retesteth-0.3' }, 'X'), rewarded)
+  assert.equal(rootOf({ 'filling-tool-version': 'other' }, 'X'), before)
+  assert.equal(rootOf({ filledwith: 'testeth 1.7' }, 'X'), rewarded)
+})
+
 test('forks go by the names of the published files; unknown ones fail', () => {
   const test = draft()
   for (const name of ['Frontier', 'EIP150', 'EIP158', 'ConstantinopleFix', 'Merge', 'Prague'])
