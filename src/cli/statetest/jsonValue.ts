@@ -37,6 +37,13 @@ export function readInteger(value: unknown, path: string): bigint {
   throw invalid(path, 'an unsigned integer', value)
 }
 
+/** An unsigned integer of at most `bits` bits. */
+export function readUint(value: unknown, bits: number, path: string): bigint {
+  const integer = readInteger(value, path)
+  if (integer >> BigInt(bits) === 0n) return integer
+  throw invalid(path, `an unsigned integer of at most ${bits} bits`, value)
+}
+
 /** Bytes of any length; `0x` may be missing. */
 export function readBytes(value: unknown, path: string): Uint8Array {
   const text = readText(value, path)

@@ -12,10 +12,10 @@ import {
   readBytes,
   readFixed,
   readIndex,
-  readInteger,
   readList,
   readObject,
   readText,
+  readUint,
   readWord,
 } from './jsonValue.ts'
 import { readTransactionTemplate, type TransactionTemplate } from './transactionTemplate.ts'
@@ -74,7 +74,7 @@ export function isStateTest(value: unknown): boolean {
   )
 }
 
-/** @throws VarveError STATETEST_INVALID, HEX_* */
+/** @throws VarveError STATETEST_INVALID */
 export function readStateTest(name: string, value: unknown): StateTest {
   const test = readObject(value, name)
   const config = test['config'] === undefined ? {} : readObject(test['config'], `${name}.config`)
@@ -85,7 +85,7 @@ export function readStateTest(name: string, value: unknown): StateTest {
     transaction: readTransactionTemplate(test['transaction'], `${name}.transaction`),
     subCases: readSubCases(readObject(test['post'], `${name}.post`), `${name}.post`),
     chainId:
-      config['chainid'] === undefined ? 1n : readInteger(config['chainid'], `${name}.chainid`),
+      config['chainid'] === undefined ? 1n : readUint(config['chainid'], 64, `${name}.chainid`),
     isBlockRewarded: isFilledByBlock(test['_info']),
     blobSchedule: readBlobSchedule(config['blobSchedule'], `${name}.blobSchedule`),
   }
@@ -100,17 +100,18 @@ function isFilledByBlock(info: unknown): boolean {
 }
 
 function readBlock(env: JsonRecord, path: string): StateTestBlock {
-  const number = (key: string) => readInteger(env[key], `${path}.${key}`)
-  const optional = (key: string) => (env[key] === undefined ? undefined : number(key))
+  const number = (key: string, bits = 64) => readUint(env[key], bits, `${path}.${key}`)
+  const optional = (key: string, bits: number) =>
+    env[key] === undefined ? undefined : number(key, bits)
   return {
     coinbase: readFixed(env['currentCoinbase'], ADDRESS_BYTES, `${path}.currentCoinbase`),
     number: number('currentNumber'),
     timestamp: number('currentTimestamp'),
     gasLimit: number('currentGasLimit'),
-    difficulty: optional('currentDifficulty'),
-    random: optional('currentRandom'),
-    baseFee: optional('currentBaseFee'),
-    excessBlobGas: optional('currentExcessBlobGas'),
+    difficulty: optional('currentDifficulty', 256),
+    random: optional('currentRandom', 256),
+    baseFee: optional('currentBaseFee', 256),
+    excessBlobGas: optional('currentExcessBlobGas', 64),
   }
 }
 
@@ -122,8 +123,8 @@ function readAccounts(pre: JsonRecord, path: string): GenesisAccount[] {
       account['storage'] === undefined ? {} : readObject(account['storage'], `${place}.storage`)
     return {
       address: readFixed(key, ADDRESS_BYTES, place),
-      nonce: account['nonce'] === undefined ? 0n : readInteger(account['nonce'], `${place}.nonce`),
-      balance: readInteger(account['balance'], `${place}.balance`),
+      nonce: account['nonce'] === undefined ? 0n : readUint(account['nonce'], 64, `${place}.nonce`),
+      balance: readUint(account['balance'], 256, `${place}.balance`),
       code: account['code'] === undefined ? EMPTY : readBytes(account['code'], `${place}.code`),
       storage: readStorage(storage, `${place}.storage`),
     }
@@ -172,7 +173,7 @@ function readBlobSchedule(value: unknown, path: string): ReadonlyMap<string, Blo
   if (value === undefined) return schedule
   for (const [network, entry] of Object.entries(readObject(value, path))) {
     const fields = readObject(entry, `${path}.${network}`)
-    const number = (key: string) => readInteger(fields[key], `${path}.${network}.${key}`)
+    const number = (key: string) => readUint(fields[key], 32, `${path}.${network}.${key}`)
     const baseFeeUpdateFraction = number('baseFeeUpdateFraction')
     if (baseFeeUpdateFraction === 0n)
       throw invalid(`${path}.${network}`, 'an update fraction above 0', '0')

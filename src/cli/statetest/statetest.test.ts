@@ -13,6 +13,7 @@ import { findInputs, requestsOf } from './inputs.ts'
 import type { StateTestReply, StateTestRequest } from './messages.ts'
 import { StateTestRunner, type SubCaseResult } from './runStateTest.ts'
 import { openStateTestServer } from './serveStateTests.ts'
+import { fuzzStateTests } from './stateTest.fuzz.ts'
 import { isStateTest, readStateTest } from './stateTest.ts'
 import { answerRequests } from './stateTestTask.ts'
 
@@ -305,3 +306,7 @@ for (const [suite, oneIn] of SAMPLES)
 
 /** Tests of seconds each. */
 const SLOW = /stTimeConsuming|static_Call50000|CALLBlake2f_MaxRounds|VMTests\/vmPerformance/
+
+const seed = Date.now() % 2 ** 31
+
+test(`broken tests, seed ${seed}`, () => fuzzStateTests(seed, 400))

@@ -46,7 +46,7 @@ export type TransactionChoice = {
   readonly valueIndex: number
 }
 
-/** @throws VarveError STATETEST_INVALID, HEX_* */
+/** @throws VarveError STATETEST_INVALID */
 export function readTransactionTemplate(value: unknown, path: string): TransactionTemplate {
   const fields = readObject(value, path)
   const optional = <Item>(key: string, read: (value: unknown, path: string) => Item) => {
@@ -159,11 +159,13 @@ function readAccessList(value: unknown, index: number): readonly AccessListEntry
 
 function readAuthorization(entry: JsonRecord, path: string): Authorization {
   const number = (key: string) => readInteger(entry[key], `${path}.${key}`)
+  const parity = number(entry['yParity'] === undefined ? 'v' : 'yParity')
   return {
     chainId: number('chainId'),
     address: readFixed(entry['address'], ADDRESS_BYTES, `${path}.address`),
     nonce: number('nonce'),
-    yParity: Number(entry['yParity'] === undefined ? number('v') : number('yParity')),
+    // Anything above a byte is as wrong as 256.
+    yParity: parity > 255n ? 256 : Number(parity),
     r: number('r'),
     s: number('s'),
   }
