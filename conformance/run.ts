@@ -9,6 +9,7 @@ import { runOpcodeSuite } from './opcodeSuite.ts'
 import { runPrecompileSuite } from './precompileSuite.ts'
 import { runStateSuite } from './stateSuite.ts'
 import { SuiteReport } from './suiteReport.ts'
+import { runT8nSuite } from './t8nSuite.ts'
 import { runTracerSuite } from './tracerSuite.ts'
 import { runVmSuite } from './vmSuite.ts'
 
@@ -18,6 +19,7 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['geth-opcodes', runOpcodeSuite],
   ['geth-precompiles', runPrecompileSuite],
   ['geth-tracers', runTracerSuite],
+  ['geth-t8n', runT8nSuite],
   ['legacy-constantinople-vm', runVmSuite],
   ['et-state', runStateSuite],
   ['et-eip-state', runDraftEip2537Suite],
