@@ -2,9 +2,12 @@
  * A second process for the tests of `lmdbStore`: `node lmdbChild.suite.js MODE FOLDER`. Does nothing when imported.
  *
  * - `loop`: writes batches 1, 2, 3, … without end, each described by `batchOf`, and prints each number after its write.
- * - `hold-write`, `hold-read`: opens, prints `open` or the error's code, and holds until its input ends.
+ * - `hold`: opens for writing, prints `open` or the error's code, and holds until its input ends.
+ * - `race`: prints `ready`, is told a moment in milliseconds since 1970, opens for writing at that moment, prints
+ *   `open` or the error's code, and at the next line, `close`, closes and prints `closed`; then waits for the next moment.
  */
 import { writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { readUint32BE, VarveError, writeUint32BE } from '../base/index.ts'
 import { openLmdbStore } from './lmdbStore.ts'
 import type { Store } from './store.ts'
@@ -58,19 +61,41 @@ function loop(folder: string): void {
   }
 }
 
-function hold(folder: string, readOnly: boolean): void {
+function hold(folder: string): void {
+  const store = tryOpen(folder)
+  process.stdin.on('end', () => store?.close())
+  process.stdin.resume()
+}
+
+function race(folder: string): void {
+  writeSync(1, 'ready\n')
+  let store: Store | undefined
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    if (line === 'close') {
+      store?.close()
+      writeSync(1, 'closed\n')
+      return
+    }
+    while (Date.now() < Number(line)) {}
+    store = tryOpen(folder)
+  })
+}
+
+/** Opens for writing and prints `open` or the code of the error. */
+function tryOpen(folder: string): Store | undefined {
   try {
-    const store = openLmdbStore(folder, { readOnly })
-    writeSync(1, `open ${loopHead(store)}\n`)
-    process.stdin.on('end', () => store.close())
-    process.stdin.resume()
+    const store = openLmdbStore(folder)
+    writeSync(1, 'open\n')
+    return store
   } catch (error) {
     writeSync(1, `${error instanceof VarveError ? error.code : error}\n`)
+    return undefined
   }
 }
 
 const [, script, mode, folder] = process.argv
 if (script?.endsWith('lmdbChild.suite.js') && folder !== undefined) {
   if (mode === 'loop') loop(folder)
-  else hold(folder, mode === 'hold-read')
+  else if (mode === 'hold') hold(folder)
+  else race(folder)
 }

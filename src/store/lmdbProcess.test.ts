@@ -91,8 +91,8 @@ test('twelve kills at random moments: the last acknowledged batch is there, and 
 
 test('a second writer is refused while the first lives, and takes over from a killed one', async () => {
   const folder = join(root, 'locked')
-  const child = start('hold-write', folder)
-  assert.equal(await child.nextLine(), 'open 0')
+  const child = start('hold', folder)
+  assert.equal(await child.nextLine(), 'open')
   const { pid } = child.process
   assert.throws(
     () => openLmdbStore(folder),
@@ -134,14 +134,22 @@ test('a reading process sees what another writes', async () => {
   }
 })
 
-test('of several processes that find a stale lock at once, one gets it', async () => {
+test('of several processes that find a stale lock at the same moment, one gets it', async () => {
   const folder = join(root, 'race')
-  for (let round = 0; round < 2; round++) {
-    openLmdbStore(folder).close()
-    writeFileSync(join(folder, 'writer.lock'), '{"pid":4194303,"startedAt":"long ago"}\n')
-    const children = Array.from({ length: 3 }, () => start('hold-write', folder))
-    const answers = await Promise.all(children.map((child) => child.nextLine()))
-    assert.deepEqual(answers.sort(), ['STORE_LOCKED', 'STORE_LOCKED', 'open 0'])
-    await Promise.all(children.map(kill))
+  openLmdbStore(folder).close()
+  const racers = Array.from({ length: 4 }, () => start('race', folder))
+  try {
+    for (const racer of racers) assert.equal(await racer.nextLine(), 'ready')
+    for (let round = 0; round < 12; round++) {
+      writeFileSync(join(folder, 'writer.lock'), '{"pid":4194303,"startedAt":"long ago"}\n')
+      const moment = Date.now() + 15
+      for (const racer of racers) racer.process.stdin!.write(`${moment}\n`)
+      const answers = await Promise.all(racers.map((racer) => racer.nextLine()))
+      assert.deepEqual(answers.sort(), ['STORE_LOCKED', 'STORE_LOCKED', 'STORE_LOCKED', 'open'])
+      for (const racer of racers) racer.process.stdin!.write('close\n')
+      for (const racer of racers) assert.equal(await racer.nextLine(), 'closed')
+    }
+  } finally {
+    await Promise.all(racers.map(kill))
   }
 })
