@@ -2,16 +2,52 @@
  * The value of a leaf of the account trie: RLP [nonce, balance, storageRoot, codeHash] (Yellow Paper, section 4.1).
  * The only meeting point of account and trie: `state/` knows no roots, `trie/` knows no accounts.
  */
-import { HASH_BYTES } from '../base/index.ts'
+import { bigintToMinimalBytes, HASH_BYTES } from '../base/index.ts'
 import { encodeRlp, RlpReader } from '../codec/index.ts'
 import type { Account } from '../state/index.ts'
 
 /** What the trie commits to for one account. */
 export type AccountLeaf = Account & { readonly storageRoot: Uint8Array }
 
-/** Encodes a leaf: 70 bytes for an empty account, at most 110. */
+/** RLP of a list of 56 to 255 bytes begins with this and the length. A leaf has 68 to 108. */
+const LIST_OF_ONE_LENGTH_BYTE = 0xf8
+/** RLP of a string of 32 bytes begins with this. */
+const STRING_OF_32 = 0xa0
+const HASH_FIELD_BYTES = 1 + HASH_BYTES
+
+/**
+ * Encodes a leaf: 70 bytes for an empty account, at most 110. Written out because its shape is fixed and it is encoded
+ * for every account of every block: a third of what the general encoder takes.
+ */
 export function encodeAccountLeaf(account: Account, storageRoot: Uint8Array): Uint8Array {
-  return encodeRlp([account.nonce, account.balance, storageRoot, account.codeHash])
+  const nonce = bigintToMinimalBytes(account.nonce)
+  const balance = bigintToMinimalBytes(account.balance)
+  const payloadBytes = integerBytes(nonce) + integerBytes(balance) + 2 * HASH_FIELD_BYTES
+  const leaf = new Uint8Array(2 + payloadBytes)
+  leaf[0] = LIST_OF_ONE_LENGTH_BYTE
+  leaf[1] = payloadBytes
+  let at = writeInteger(leaf, 2, nonce)
+  at = writeInteger(leaf, at, balance)
+  leaf[at] = STRING_OF_32
+  leaf.set(storageRoot, at + 1)
+  leaf[at + HASH_FIELD_BYTES] = STRING_OF_32
+  leaf.set(account.codeHash, at + HASH_FIELD_BYTES + 1)
+  return leaf
+}
+
+/** Bytes that an integer takes as RLP: itself below 128, else with a length in front. */
+function integerBytes(minimal: Uint8Array): number {
+  return minimal.length === 1 && minimal[0]! < 0x80 ? 1 : 1 + minimal.length
+}
+
+function writeInteger(target: Uint8Array, offset: number, minimal: Uint8Array): number {
+  if (minimal.length === 1 && minimal[0]! < 0x80) {
+    target[offset] = minimal[0]!
+    return offset + 1
+  }
+  target[offset] = 0x80 + minimal.length
+  target.set(minimal, offset + 1)
+  return offset + 1 + minimal.length
 }
 
 /** Decodes a leaf, strictly. @throws VarveError RLP_* */
