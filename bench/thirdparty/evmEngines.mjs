@@ -1,0 +1,258 @@
+// The engines under one interface: `install(address, code)`, `deploy(initCode)`, `call(target, input)`, which changes no
+// state and gives `{ output, gasUsed }`, and `transactionGas(target, input)`, which charges refunds and input as well.
+// Addresses and output are hex text. EDR's `call` cannot tell gas.
+import { createRequire } from 'node:module'
+import { bigintToMinimalBytes, EMPTY_CODE_HASH, Fork, toHex } from '../../dist/base/index.js'
+import { Machine, preparePrecompiles } from '../../dist/evm/index.js'
+import { keccak256 } from '../../dist/kernels/index.js'
+
+const GAS = 1n << 40n
+const KEY = `0x${'11'.repeat(32)}`
+/** Address of `KEY`. */
+const SENDER = '0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a'
+const BALANCE = 10n ** 24n
+const bytesOf = (text) => Uint8Array.from(Buffer.from(text.slice(2), 'hex'))
+
+/** Gas of a transaction that ran for `executionGas` (EIP-3529: a fifth at most goes back). */
+function transactionGasOf(executionGas, refund, input) {
+  const inputGas = input.reduce((sum, byte) => sum + (byte === 0 ? 4n : 16n), 0n)
+  const used = 21_000n + inputGas + executionGas
+  return used - (refund < used / 5n ? refund : used / 5n)
+}
+
+/** A world in maps, as the peers' in-memory states. */
+class MapWorld {
+  accounts = new Map()
+  codes = new Map()
+  put(address, { nonce, balance, code, slots = new Map() }) {
+    const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccak256(code)
+    this.accounts.set(address, { nonce, balance, codeHash, slots })
+    this.codes.set(toHex(codeHash), code)
+  }
+  loadAccount(address) {
+    return this.accounts.get(toHex(address))
+  }
+  hasStorage(address) {
+    return (this.accounts.get(toHex(address))?.slots.size ?? 0) > 0
+  }
+  loadSlot(address, slot) {
+    const value = this.accounts.get(toHex(address))?.slots.get(toHex(slot))
+    return value === undefined ? undefined : bigintToMinimalBytes(value)
+  }
+  loadCode(codeHash) {
+    return this.codes.get(toHex(codeHash))
+  }
+  blockHash() {
+    return new Uint8Array(32)
+  }
+  apply(writes) {
+    for (const { address, after, slots, code } of writes) {
+      const key = toHex(address)
+      const kept = this.accounts.get(key)?.slots ?? new Map()
+      for (const { slot, after: value } of slots) kept.set(toHex(slot), value)
+      const { nonce, balance, codeHash } = after
+      this.put(key, { nonce, balance, code: code ?? this.codes.get(toHex(codeHash)), slots: kept })
+    }
+  }
+}
+
+const BLOCK = {
+  fork: Fork.Prague,
+  number: 1n,
+  timestamp: 1_700_000_000n,
+  gasLimit: 1n << 50n,
+  coinbase: new Uint8Array(20).fill(0xc0),
+  random: 0n,
+  chainId: 31337n,
+  baseFee: 0n,
+  blobBaseFee: 1n,
+}
+
+async function varve() {
+  await preparePrecompiles()
+  const machine = new Machine()
+  const world = new MapWorld()
+  const caller = bytesOf(SENDER)
+  world.put(SENDER, { nonce: 1n, balance: BALANCE, code: new Uint8Array(0) })
+  // Every call is a block of its own: all state and code is loaded again within the clock.
+  const begin = (target) => {
+    machine.beginBlock(BLOCK, world)
+    machine.beginTransaction({ origin: caller, gasPrice: 0n })
+    machine.warmAddress(caller)
+    machine.warmAddress(BLOCK.coinbase)
+    if (target !== undefined) machine.warmAddress(target)
+  }
+  const call = (to, input) => {
+    const target = bytesOf(to)
+    begin(target)
+    const result = machine.call({ caller, target, input, value: 0n, gas: GAS })
+    if (result.status !== 0) throw new Error(`varve: status ${result.status}`)
+    machine.finishTransaction()
+    return { output: toHex(result.output), gasUsed: GAS - result.gasLeft }
+  }
+  return {
+    install(address, code) {
+      world.put(address, { nonce: 1n, balance: 0n, code })
+    },
+    deploy(initCode) {
+      begin()
+      const result = machine.create({ caller, initCode, value: 0n, gas: GAS })
+      if (result.status !== 0) throw new Error(`varve: deployment has status ${result.status}`)
+      machine.finishTransaction()
+      world.apply(machine.writeSet())
+      return toHex(result.created)
+    },
+    call,
+    transactionGas(to, input) {
+      const { gasUsed } = call(to, input)
+      return transactionGasOf(gasUsed, machine.refund, input)
+    },
+  }
+}
+
+/** @param stateKind 'simple', maps that are fastest here; or 'merkle', whose gas is right where the simple one's is not */
+async function ethereumjs({ stateKind = 'simple', hasWasmKeccak = false } = {}) {
+  const { Common, Mainnet } = await import('@ethereumjs/common')
+  const { createEVM } = await import('@ethereumjs/evm')
+  const { SimpleStateManager, MerkleStateManager } = await import('@ethereumjs/statemanager')
+  const { createAddressFromString, createAccount } = await import('@ethereumjs/util')
+  const customCrypto = hasWasmKeccak ? (await import('./ethereumjs.mjs')).wasmCrypto : {}
+  const common = new Common({ chain: Mainnet, hardfork: 'prague', customCrypto })
+  const StateManager = stateKind === 'simple' ? SimpleStateManager : MerkleStateManager
+  const stateManager = new StateManager({ common })
+  const evm = await createEVM({ common, stateManager, allowUnlimitedContractSize: true })
+  const caller = createAddressFromString(SENDER)
+  await stateManager.putAccount(caller, createAccount({ nonce: 1n, balance: BALANCE }))
+  const run = async (fields) => {
+    const result = await evm.runCall({ caller, gasLimit: GAS, ...fields })
+    const { exceptionError } = result.execResult
+    if (exceptionError !== undefined) throw new Error(`ethereumjs: ${exceptionError.error}`)
+    await evm.journal.cleanup()
+    return result
+  }
+  return {
+    async install(text, code) {
+      const address = createAddressFromString(text)
+      await stateManager.putAccount(address, createAccount({ nonce: 1n }))
+      await stateManager.putCode(address, code)
+    },
+    async deploy(initCode) {
+      return (await run({ data: initCode })).createdAddress.toString()
+    },
+    async call(target, data) {
+      const { execResult } = await run({ to: createAddressFromString(target), data })
+      return { output: toHex(execResult.returnValue), gasUsed: execResult.executionGasUsed }
+    },
+    async transactionGas(target, data) {
+      const { execResult } = await run({ to: createAddressFromString(target), data })
+      return transactionGasOf(execResult.executionGasUsed, execResult.gasRefund ?? 0n, data)
+    },
+    /** Runs `work`, then forgets what it changed: calls of other engines keep nothing either. */
+    async isolate(work) {
+      stateManager.originalStorageCache.clear()
+      await stateManager.checkpoint()
+      try {
+        return await work()
+      } finally {
+        await stateManager.revert()
+      }
+    },
+  }
+}
+
+async function edr() {
+  const EDR = createRequire(import.meta.url)('@nomicfoundation/edr')
+  const context = new EDR.EdrContext()
+  const hardfork = 'prague'
+  await context.registerProviderFactory(EDR.GENERIC_CHAIN_TYPE, EDR.genericChainProviderFactory())
+  const provider = await context.createProvider(
+    EDR.GENERIC_CHAIN_TYPE,
+    {
+      allowBlocksWithSameTimestamp: true,
+      allowUnlimitedContractSize: true,
+      bailOnCallFailure: true,
+      bailOnTransactionFailure: true,
+      chainId: BLOCK.chainId,
+      coinbase: BLOCK.coinbase,
+      defaultTransactionGasLimit: 30_000_000n,
+      genesisState: [
+        ...EDR.l1GenesisState(EDR.l1HardforkFromString(hardfork)),
+        { address: bytesOf(SENDER), balance: BALANCE, nonce: 1n },
+      ],
+      hardfork,
+      initialBaseFeePerGas: 0n,
+      initialParentBeaconBlockRoot: new Uint8Array(32),
+      minGasPrice: 0n,
+      mining: {
+        autoMine: true,
+        memPool: { order: EDR.MineOrdering.Fifo },
+        blockGasLimit: BLOCK.gasLimit,
+      },
+      network: {
+        genesisBlockGasLimit: BLOCK.gasLimit,
+        genesisBlockTime: BLOCK.timestamp,
+        genesisBlobGas: { gasUsed: 0n, excessGas: 0n },
+      },
+      networkId: BLOCK.chainId,
+      observability: {},
+      ownedAccounts: [KEY],
+      precompileOverrides: [],
+      transactionGasCap: false,
+    },
+    { enable: false, decodeConsoleLogInputsCallback: () => [], printLineCallback: () => {} },
+    { subscriptionCallback: () => {} },
+    new EDR.ContractDecoder(),
+  )
+  let id = 0
+  const request = async (method, params) => {
+    const text = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
+    const { data } = await provider.handleRequest(text)
+    const { result, error } = typeof data === 'string' ? JSON.parse(data) : data
+    if (error !== undefined) throw new Error(`edr: ${method}: ${error.message}`)
+    return result
+  }
+  const message = (to, input, gas = GAS) => ({
+    from: SENDER,
+    ...(to === undefined ? {} : { to }),
+    data: toHex(input),
+    gas: `0x${gas.toString(16)}`,
+    gasPrice: '0x0',
+  })
+  const send = async (fields) => {
+    const hash = await request('eth_sendTransaction', [fields])
+    const receipt = await request('eth_getTransactionReceipt', [hash])
+    if (receipt.status !== '0x1') throw new Error('edr: the transaction failed')
+    return receipt
+  }
+  return {
+    install: (address, code) => request('hardhat_setCode', [address, toHex(code)]),
+    deploy: async (initCode) =>
+      (await send(message(undefined, initCode, 15_000_000n))).contractAddress,
+    call: async (to, input) => ({
+      output: await request('eth_call', [message(to, input), 'latest']),
+      gasUsed: undefined,
+    }),
+    transactionGas: async (to, input) => BigInt((await send(message(to, input))).gasUsed),
+  }
+}
+
+/** Engines by name: `create` for the clock, `createExact` for the comparison of gas where they differ. */
+export const ENGINES = {
+  varve: { create: varve },
+  ethereumjs: { create: ethereumjs, createExact: () => ethereumjs({ stateKind: 'merkle' }) },
+  'ethereumjs wasm keccak': {
+    create: () => ethereumjs({ hasWasmKeccak: true }),
+    createExact: () => ethereumjs({ stateKind: 'merkle', hasWasmKeccak: true }),
+  },
+  'EDR eth_call': { create: edr },
+}
+
+/** Why EDR cannot run here, or `undefined`. */
+export function edrMissing() {
+  try {
+    createRequire(import.meta.url)('@nomicfoundation/edr')
+    return undefined
+  } catch (error) {
+    return `EDR is left out, it does not load: ${String(error.message).split('\n')[0]}`
+  }
+}
