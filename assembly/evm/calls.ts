@@ -117,6 +117,8 @@ import {
   P_DESTRUCT_ONLY_NEW,
   P_DESTRUCT_REFUND,
   P_EMPTY_VANISH,
+  P_IDENTITY,
+  P_IDENTITY_WORD,
   P_INIT_CODE_MAX,
   P_KEEP_64TH,
   P_REFUSE_EF,
@@ -149,6 +151,8 @@ const CALLCODE: u32 = 0xf2
 const DELEGATECALL: u32 = 0xf4
 const CREATE2: u32 = 0xf5
 const STATICCALL: u32 = 0xfa
+/** Number of the precompile that gives back its input. */
+const IDENTITY: u32 = 4
 
 /** Depth of the running frame; -1 between messages. */
 export let depth: i32 = -1
@@ -303,15 +307,32 @@ function beginCall(
 }
 
 function runPrecompile(id: u32, input: usize, inputSize: u32, gas: i64, snapshot: u32): i32 {
+  // The identity, which compilers use to copy memory, is not worth the way to the host and back.
+  if (id == IDENTITY) {
+    gasBack = gas - identityCost(inputSize)
+    if (gasBack >= 0) {
+      memory.copy(returnDataSpace(inputSize), input, inputSize)
+      return SUCCESS
+    }
+    return failPrecompile(snapshot)
+  }
   store<i64>(M_PRECOMPILE_GAS, gas)
   if (hostPrecompile(id, input, inputSize) != 0) {
     gasBack = gas - load<i64>(M_PRECOMPILE_USED)
     if (gasBack >= 0) return SUCCESS
   }
+  return failPrecompile(snapshot)
+}
+
+function failPrecompile(snapshot: u32): i32 {
   gasBack = 0
   setReturnSize(0)
   revertTo(snapshot)
   return PRECOMPILE_FAILED
+}
+
+function identityCost(size: u32): i64 {
+  return parameter(P_IDENTITY) + parameter(P_IDENTITY_WORD) * i64((u64(size) + 31) >> 5)
 }
 
 /**
@@ -510,14 +531,13 @@ export function leave(status: i32, gas: i64): i32 {
     gas = status == SUCCESS ? load<i64>(frame, F_GAS) : 0
   }
   if (status != SUCCESS) revertTo(load<u32>(frame, F_SNAPSHOT))
-  if (isCreation && (status != REVERT || depth == 0)) {
-    // A creation's output is its code; the frame that asked for it sees none, the transaction's sender does.
-    if (depth == 0 && status <= REVERT) copyOutput()
-    else setReturnSize(0)
-  } else copyOutput()
+  // A creation's output is its code: the frame that asked for it sees none, the transaction's sender and tracers do.
+  const isSeen = !isCreation || status == REVERT || (depth == 0 && status == SUCCESS)
+  if (isSeen || tracing) copyOutput()
   if (isCreation) freeCode(<usize>load<u32>(frame, F_CODE))
   gasBack = gas
   if (tracing) traceExit(status, load<i64>(frame, F_GAS_START) - gas)
+  if (!isSeen) setReturnSize(0)
   dropMemory()
   depth--
   if (depth < 0) return status
@@ -554,10 +574,8 @@ function deposit(frame: usize, gas: i64): i32 {
     return CODE_STARTS_WITH_EF
   const cost = size * GAS_CODE_BYTE
   if (gas < cost) {
-    // Frontier leaves a contract without code and takes no gas for it.
-    if (parameter(P_DEPOSIT_MUST_PAY) != 0) return CODE_DEPOSIT_OUT_OF_GAS
-    outputSize = 0
-    return SUCCESS
+    // Frontier leaves a contract without code and takes no gas for it; the output stays what init code returned.
+    return parameter(P_DEPOSIT_MUST_PAY) != 0 ? CODE_DEPOSIT_OUT_OF_GAS : SUCCESS
   }
   store<i64>(frame, gas - cost, F_GAS)
   if (outputSize != 0) setCode(load<u32>(frame, F_SELF), memoryAt + outputOffset, outputSize)

@@ -42,6 +42,9 @@ export const P_SSTORE_RESTORE_REFUND: usize = 22
 export const P_PRECOMPILES: usize = 23
 /** 1: address 0x100 is the precompile of EIP-7951. */
 export const P_PRECOMPILE_256: usize = 24
+/** Gas of the precompile 0x04, the identity: of a call, and of each started word. */
+export const P_IDENTITY: usize = 25
+export const P_IDENTITY_WORD: usize = 26
 
 // @ts-ignore: decorator
 @inline

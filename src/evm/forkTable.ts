@@ -25,6 +25,7 @@ import {
   INIT_CODE_BYTES_MAX,
 } from './gas.ts'
 import { OPCODES } from './opcodes.ts'
+import { IDENTITY_PRICE } from './precompiles/gas.ts'
 import { precompileAddresses } from './precompiles/index.ts'
 
 /** Names of the parameters in their order; `assembly/evm/rules.ts` numbers them the same way. */
@@ -54,6 +55,8 @@ export const RULE_PARAMETERS = [
   'SSTORE_RESTORE_REFUND',
   'PRECOMPILES',
   'PRECOMPILE_256',
+  'IDENTITY',
+  'IDENTITY_WORD',
 ] as const
 export type RuleParameter = (typeof RULE_PARAMETERS)[number]
 
@@ -141,6 +144,8 @@ export function ruleParameters(fork: Fork): Record<RuleParameter, number> {
     SSTORE_RESTORE_REFUND: gas('sstoreRestoreRefund'),
     PRECOMPILES: precompiles.reduce((bits, at) => (at < 32 ? bits | (1 << at) : bits), 0),
     PRECOMPILE_256: precompiles.includes(0x100) ? 1 : 0,
+    IDENTITY: IDENTITY_PRICE.base,
+    IDENTITY_WORD: IDENTITY_PRICE.word,
   }
 }
 

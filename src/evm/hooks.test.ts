@@ -1,11 +1,19 @@
 /** Aim: tracing hears everything, with right old and new values (N11), and changes nothing. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toHex } from '../base/index.ts'
+import { bigintFromBytes, Fork, toBareHex, toHex } from '../base/index.ts'
 import { type EvmHooks, HOOK_NAMES, joinHooks, type StepEvent } from './hooks.ts'
 import { Machine } from './machine.ts'
 import { Status } from './status.ts'
-import { addressOf, assemble, runCode, TARGET, World } from './testWorld.suite.ts'
+import {
+  addressOf,
+  assemble,
+  blockOf,
+  RETURN_TOP,
+  runCode,
+  TARGET,
+  World,
+} from './testWorld.suite.ts'
 
 const CALLEE = addressOf(0xdddd)
 
@@ -149,4 +157,45 @@ test('step events name the account and the code that runs', () => {
   const inner = steps.filter(({ depth }) => depth === 2)
   assert.deepEqual(inner[0]!.address, TARGET)
   assert.deepEqual(inner[0]!.codeAddress, CALLEE)
+})
+
+/** Outputs of the messages' ends, innermost first, and what the caller saw as the size of the return data. */
+function creationEnds(initCode: string, fork: Fork, gas = 10_000_000n) {
+  const init = toBareHex(assemble(initCode))
+  const size = init.length / 2
+  const ends: [status: Status, output: string][] = []
+  const machine = new Machine()
+  machine.trace({ onExit: ({ status, output }) => ends.push([status, toBareHex(output)]) })
+  // The init code, up to 32 bytes, as a word's upper end.
+  const source = `0x${init.padEnd(64, '0')} 0 MSTORE ${size} 0 0 CREATE RETURNDATASIZE ${RETURN_TOP}`
+  const text = fork < Fork.Byzantium ? source.replace('RETURNDATASIZE', '7') : source
+  const result = runCode(assemble(text), { machine, fork, gas })
+  return { ends, returnSize: bigintFromBytes(result.output) }
+}
+
+test('the end of a creation shows what init code returned; its creator sees it of a revert alone', () => {
+  const deployed = creationEnds('0xfe 0 MSTORE8 1 0 RETURN', Fork.Prague)
+  assert.deepEqual(deployed.ends[0], [Status.Success, 'fe'])
+  assert.equal(deployed.returnSize, 0n)
+  const reverted = creationEnds('0x77 0 MSTORE8 1 0 REVERT', Fork.Prague)
+  assert.deepEqual(reverted.ends[0], [Status.Revert, '77'])
+  assert.equal(reverted.returnSize, 1n)
+  const refused = creationEnds('0xef 0 MSTORE8 1 0 RETURN', Fork.Prague)
+  assert.deepEqual(refused.ends[0], [Status.CodeStartsWithEf, 'ef'])
+  assert.equal(refused.returnSize, 0n)
+  const halted = creationEnds('0xef 0 MSTORE8 POP', Fork.Prague)
+  assert.deepEqual(halted.ends[0], [Status.StackUnderflow, ''])
+})
+
+test('Frontier shows the code that a creation could not pay for', () => {
+  // 512 bytes of code cost 102,400 gas.
+  const { ends } = creationEnds('512 0 RETURN', Fork.Frontier, 100_000n)
+  assert.deepEqual(ends[0], [Status.Success, '00'.repeat(512)])
+  const machine = new Machine()
+  machine.beginBlock(blockOf(Fork.Frontier), new World())
+  machine.beginTransaction({ origin: TARGET, gasPrice: 1n })
+  const initCode = assemble('512 0 RETURN')
+  const result = machine.create({ caller: TARGET, initCode, value: 0n, gas: 50_000n })
+  assert.equal(result.output.length, 512, 'of a transaction')
+  assert.equal(machine.getCodeSize(result.created!), 0)
 })

@@ -74,6 +74,7 @@ function compare(machine: Machine, model: Model, where: string): void {
     assert.equal(machine.getBalance(address), account.balance, where)
     assert.equal(machine.getNonce(address), account.nonce, where)
     assert.equal(String(machine.getCode(address)), account.code, where)
+    assert.equal(machine.getCodeSize(address), machine.getCode(address).length, where)
     for (let slot = 0; slot < SLOT_COUNT; slot++)
       assert.equal(
         machine.getStorage(address, slotKey(slot)),

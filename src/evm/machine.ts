@@ -333,7 +333,7 @@ export class Machine {
     return (
       this.getNonce(address) === 0n &&
       this.getBalance(address) === 0n &&
-      this.getCode(address).length === 0
+      this.getCodeSize(address) === 0
     )
   }
 
@@ -374,6 +374,12 @@ export class Machine {
     const { kernel } = this
     const code = kernel.exports.codeOf(this.accountAt(address))
     return kernel.copyOut(code + L.C_BYTES, kernel.view.getUint32(code, true))
+  }
+
+  /** Bytes of the code as stored. Copies nothing, so it is the way to ask whether there is any. */
+  getCodeSize(address: Uint8Array): number {
+    const { kernel } = this
+    return kernel.view.getUint32(kernel.exports.codeOf(this.accountAt(address)), true)
   }
 
   /** Stores code, none where empty, whatever it is; for delegations (EIP-7702) and test states. */

@@ -23,6 +23,12 @@ export function delegationTarget(code: Uint8Array): Uint8Array | undefined {
   return isDelegation(code) ? code.subarray(3) : undefined
 }
 
+/** The account whose code runs as that of `address`, or `undefined`. Only code of a delegation's size is copied. */
+export function delegateOf(machine: Machine, address: Uint8Array): Uint8Array | undefined {
+  if (machine.getCodeSize(address) !== DELEGATION_BYTES) return undefined
+  return delegationTarget(machine.getCode(address))
+}
+
 /**
  * Applies authorizations one after the other; those that do not hold are passed over. Runs inside a transaction,
  * after the sender's nonce has risen.
@@ -53,8 +59,7 @@ function applyAuthorization(
   if (authority === undefined) return 0n
   // Warm even where the rest fails: from here on the account has been read.
   machine.warmAddress(authority)
-  const code = machine.getCode(authority)
-  if (code.length > 0 && !isDelegation(code)) return 0n
+  if (machine.getCodeSize(authority) > 0 && delegateOf(machine, authority) === undefined) return 0n
   if (machine.getNonce(authority) !== nonce) return 0n
   const refund = machine.exists(authority) ? GAS_AUTHORIZATION_REFUND : 0n
   machine.setNonce(authority, nonce + 1n)

@@ -48,7 +48,7 @@ export function callSystemContract(
 ): SystemCallResult {
   machine.beginTransaction({ origin: SYSTEM_ADDRESS, gasPrice: 0n })
   machine.warmAddress(target)
-  const hasCode = machine.getCode(target).length > 0
+  const hasCode = machine.getCodeSize(target) > 0
   const { status, output } = machine.call({
     caller: SYSTEM_ADDRESS,
     target,

@@ -10,7 +10,7 @@ import { Fork } from '../base/index.ts'
 import { type SenderRecovery, TransactionType, type UnsignedTransaction } from '../codec/index.ts'
 import type { Log, Machine, MessageResult, Status } from '../evm/index.ts'
 import { larger, smaller } from './bigints.ts'
-import { applyAuthorizations, delegationTarget } from './delegation.ts'
+import { applyAuthorizations, delegateOf } from './delegation.ts'
 import {
   type BlockSpace,
   checkTransaction,
@@ -137,7 +137,7 @@ function sendMessage(
   if (transaction.type === TransactionType.SetCode)
     refund = applyAuthorizations(machine, transaction.authorizationList, block.chainId, recovery)
   if (block.fork >= Fork.Prague) {
-    const target = delegationTarget(machine.getCode(to))
+    const target = delegateOf(machine, to)
     if (target !== undefined) machine.warmAddress(target)
   }
   return { message: machine.call({ caller: sender, target: to, input: data, value, gas }), refund }

@@ -15,7 +15,7 @@ import {
 } from '../codec/index.ts'
 import type { BlockEnvironment, Machine } from '../evm/index.ts'
 import { smaller } from './bigints.ts'
-import { isDelegation } from './delegation.ts'
+import { delegateOf } from './delegation.ts'
 import { rejection } from './transactionRejection.ts'
 
 /** The block that transactions run in: what code sees of it, and its blob limits. */
@@ -81,9 +81,9 @@ export function checkTransaction(
       'TX_GAS_LIMIT_CAP',
       `at most ${TRANSACTION_GAS_MAX}, got ${transaction.gasLimit}`,
     )
-  const code = machine.getCode(sender)
-  if (code.length > 0 && !isDelegation(code))
-    throw rejection('TX_SENDER_NOT_EOA', `the sender has ${code.length} bytes of code`)
+  const codeSize = machine.getCodeSize(sender)
+  if (codeSize > 0 && delegateOf(machine, sender) === undefined)
+    throw rejection('TX_SENDER_NOT_EOA', `the sender has ${codeSize} bytes of code`)
   const gasPrice = checkFees(block, transaction)
   const blobGas = checkBlobs(block, transaction)
   if (type === TransactionType.SetCode) checkAuthorizations(transaction)
