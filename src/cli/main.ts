@@ -8,6 +8,7 @@ import { addDemoCommand } from './demoCommand.ts'
 import { EXIT_USAGE, reportFault } from './exit.ts'
 import { addGetCommand } from './getCommand.ts'
 import { addImportCommand } from './importCommand.ts'
+import { addStatetestCommand } from './statetestCommand.ts'
 import { addT8nCommand } from './t8nCommand.ts'
 import { addT9nCommand } from './t9nCommand.ts'
 
@@ -23,6 +24,7 @@ addImportCommand(program)
 addDbCommand(program)
 addGetCommand(program)
 addDemoCommand(program)
+addStatetestCommand(program)
 addT8nCommand(program)
 addT9nCommand(program)
 addB11rCommand(program)
