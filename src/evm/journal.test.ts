@@ -207,11 +207,35 @@ test('a memory beyond the kernel is a typed error, and the next block runs', () 
   // 1 GiB and a word: some 2^41 gas, so it is paid for.
   const code = assemble('1 0x40000000 MSTORE')
   assert.throws(() => runCode(code, { machine, gas }), { code: 'EVM_OUT_OF_MEMORY' })
-  assert.throws(() => machine.getBalance(SENDER), /beginBlock comes first/)
+  assert.throws(
+    () => machine.getBalance(SENDER),
+    { code: 'EVM_OUT_OF_MEMORY' },
+    'until a block begins',
+  )
+  assert.throws(() => machine.finishTransaction(), { code: 'EVM_OUT_OF_MEMORY' })
   const { status, gasUsed } = runCode(assemble('1 0 MSTORE'), { machine })
   assert.equal(status, 0)
   assert.equal(gasUsed, 12n)
   assert.throws(() => runCode(code, { machine, gas: 1n << 63n }), { code: 'EVM_GAS_RANGE' })
+})
+
+test('memory that a method needs outside a message is a typed error as well, also where the host was asked', () => {
+  const machine = new Machine()
+  // 1 GiB of code, of which no byte is ever touched: the trap comes within the host's answer.
+  const code = new Uint8Array(1 << 30)
+  const codeHash = new Uint8Array(32).fill(1)
+  const world = Object.assign(new World(), {
+    loadAccount: () => ({ nonce: 1n, balance: 0n, codeHash }),
+    loadCode: () => code,
+  })
+  machine.beginBlock(blockOf(Fork.Prague), world)
+  machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+  assert.throws(() => machine.getCodeSize(SENDER), { code: 'EVM_OUT_OF_MEMORY' })
+  assert.throws(() => machine.warmAddress(SENDER), { code: 'EVM_OUT_OF_MEMORY' })
+  assert.equal(runCode(assemble('1 0 MSTORE'), { machine }).status, 0)
+  const tooLong = new Uint8Array((1 << 30) + 1)
+  assert.throws(() => machine.setCode(SENDER, tooLong), { code: 'EVM_OUT_OF_MEMORY' })
+  assert.throws(() => machine.snapshot(), { code: 'EVM_OUT_OF_MEMORY' })
 })
 
 test('warming an address or a slot does not ask the host, the first use does', () => {

@@ -6,6 +6,9 @@
  * Accounts, slots and code are loaded from the `Host` when first used in the block, and stay in the kernel's memory
  * until the next `beginBlock`. Fees, refunds and validity of transactions are the caller's (`execute/`).
  *
+ * Any method but `beginBlock` may throw EVM_OUT_OF_MEMORY: the block is lost then, all of them throw it again, and
+ * `beginBlock` starts over in a fresh memory.
+ *
  * Not here: opcodes (`assembly/evm`), precompiled contracts (`precompiles/`), trace events (`hooks.ts`).
  */
 import { ADDRESS_BYTES, assert, Fork, VarveError } from '../base/index.ts'
@@ -98,8 +101,6 @@ const CALL = 0xf1
 const CREATE = 0xf0
 const GAS_MAX = (1n << 63n) - 1n
 const SCRATCH_WORD = L.MAILBOX + L.M_WORD
-const FAULT_MEMORY = 1
-const FAULT_BUG = 2
 /** Heap of a kernel that is kept for the next block; code that was cached goes with a bigger one. */
 const HEAP_BYTES_KEPT = 256 << 20
 
@@ -152,7 +153,7 @@ export class Machine {
   /** Forgets the last block's state and starts over on what `host` holds. */
   beginBlock(environment: BlockEnvironment, host: Host): void {
     // Memory of WebAssembly only grows. After a block that took much, a fresh kernel gives it back.
-    if (this.heapBytes > HEAP_BYTES_KEPT) this.kernel = this.createKernel()
+    if (this.kernel.isLost || this.heapBytes > HEAP_BYTES_KEPT) this.kernel = this.createKernel()
     const { kernel } = this
     this.host = host
     this.fork = environment.fork
@@ -200,7 +201,7 @@ export class Machine {
   /**
    * Calls `target` as the transaction itself: moves the value, runs its code, undoes all of it where that fails.
    * @throws VarveError EVM_GAS_RANGE, and what the host or a hook throws: the message is undone then, and the block may
-   *   go on. EVM_OUT_OF_MEMORY: the block is lost, and `beginBlock` has to come next.
+   *   go on.
    */
   call(message: CallMessage): MessageResult {
     const target = this.accountAt(message.target)
@@ -254,18 +255,8 @@ export class Machine {
       const traced = this.hooks !== undefined
       return kernel.exports.execute(traced ? EvmEngine.Traced : this.engine) as Status
     } catch (error) {
-      // A trap of the kernel, or an error of the host or of a hook on its way through.
-      const fault = kernel.exports.takeFault()
-      assert(fault !== FAULT_BUG, 'evm: the kernel broke a rule of its own')
-      if (fault === FAULT_MEMORY) {
-        // The trap may have cut a table's growth in two, so nothing in that memory is used again.
-        this.kernel = this.createKernel()
-        this.host = undefined
-        throw new VarveError(
-          'EVM_OUT_OF_MEMORY',
-          'expected the message to fit the 2 GiB of the EVM kernel, it needs more',
-        )
-      }
+      // Nothing in a lost kernel is used again. All else is an error of the host or of a hook on its way through.
+      if (kernel.isLost) throw error
       kernel.exports.abandon()
       kernel.exports.revertTo(before)
       throw error
@@ -463,7 +454,5 @@ export class Machine {
 
 /** Error codes of this module. */
 export type MachineErrorCode =
-  /** The kernel's memory is full. */
-  | 'EVM_OUT_OF_MEMORY'
   /** The gas of a message does not fit 63 bits. */
-  | 'EVM_GAS_RANGE'
+  'EVM_GAS_RANGE'

@@ -4,7 +4,7 @@
  *
  * Not here: rules of forks, accounts by address, messages; see `src/evm/machine.ts`.
  */
-import { VarveError } from '../base/index.ts'
+import { assert, VarveError } from '../base/index.ts'
 import { evmModule } from './generated/evm.ts'
 import { createKernelMemory, type KernelMemory, KernelModule } from './wasm.ts'
 
@@ -172,12 +172,26 @@ const PAGES_START = 0x2080000 / 65_536 + 64
 /** 2 GiB at most: addresses are positive numbers on both sides. */
 const PAGES_MAX = 32_768
 
+/** An export. Four parameters are the most that one has; those it lacks are ignored, and a fixed list allocates nothing. */
+type KernelCall = (a: unknown, b: unknown, c: unknown, d: unknown) => unknown
+
 const wasmModule = new KernelModule<EvmExports>(evmModule)
 
-/** One kernel with a memory of its own. Belongs to the thread that made it. */
+/** Why the kernel trapped (`assembly/evm/status.ts`). */
+const FAULT_NONE = 0
+const FAULT_MEMORY = 1
+
+/**
+ * One kernel with a memory of its own. Belongs to the thread that made it.
+ *
+ * Any call may need memory that is not there: code, slots and journal grow wherever they are used. Then the call, and
+ * each one after it, throws EVM_OUT_OF_MEMORY, as the trap may have cut a table's growth in two.
+ */
 export class EvmKernel {
+  /** All calls go through the guard that turns traps into typed errors; what the host throws passes unchanged. */
   readonly exports: EvmExports
   readonly memory: KernelMemory
+  private outOfMemory: VarveError | undefined
   private buffer: ArrayBufferLike
   private bytesView: Uint8Array
   private wordsView: DataView
@@ -188,10 +202,44 @@ export class EvmKernel {
     const exports = wasmModule.instantiate(this.memory, host)
     if (exports === undefined)
       throw new VarveError('EVM_NO_WEBASSEMBLY', 'the EVM needs WebAssembly with SIMD and threads')
-    this.exports = exports
+    this.exports = this.guardAll(exports)
     this.buffer = this.memory.buffer
     this.bytesView = new Uint8Array(this.buffer)
     this.wordsView = new DataView(this.buffer)
+  }
+
+  /** True once it ran out of memory: only a new kernel goes on. */
+  get isLost(): boolean {
+    return this.outOfMemory !== undefined
+  }
+
+  private guardAll(exports: EvmExports): EvmExports {
+    const guarded: Record<string, unknown> = {}
+    for (const [name, value] of Object.entries(exports))
+      guarded[name] = typeof value === 'function' ? this.guard(exports, value as KernelCall) : value
+    return guarded as EvmExports
+  }
+
+  private guard(exports: EvmExports, call: KernelCall): KernelCall {
+    return (a, b, c, d) => {
+      if (this.outOfMemory !== undefined) throw this.outOfMemory
+      try {
+        return call(a, b, c, d)
+      } catch (error) {
+        throw this.explain(exports.takeFault(), error)
+      }
+    }
+  }
+
+  /** The error to throw for one that came out of a call. A call within a host function has taken the fault already. */
+  private explain(fault: number, error: unknown): unknown {
+    if (fault === FAULT_NONE) return error
+    assert(fault === FAULT_MEMORY, 'evm: the kernel broke a rule of its own')
+    this.outOfMemory = new VarveError(
+      'EVM_OUT_OF_MEMORY',
+      'expected the block to fit the 2 GiB of the EVM kernel, it needs more',
+    )
+    return this.outOfMemory
   }
 
   /** The whole memory as bytes. Good until the next call into the kernel, which may grow the memory. */
@@ -262,4 +310,6 @@ export class EvmKernel {
 /** Error codes of this module. */
 export type EvmKernelErrorCode =
   /** WebAssembly, its SIMD or its shared memory is missing. */
-  'EVM_NO_WEBASSEMBLY'
+  | 'EVM_NO_WEBASSEMBLY'
+  /** The kernel's memory is full. */
+  | 'EVM_OUT_OF_MEMORY'
