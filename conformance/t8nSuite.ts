@@ -17,13 +17,21 @@ type Record = {
 
 const COMMAND = join(import.meta.dirname, '../cli/main.js')
 
-/** A case is a folder: it passes where all runs of it do. */
-export async function runT8nSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
+/**
+ * A case is a folder: it passes where all runs of it do.
+ * @param wanted folders; all where it is left out
+ */
+export async function runT8nSuite(
+  fixtures: Fixtures,
+  report: SuiteReport,
+  wanted?: readonly string[],
+): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'varve-t8n-'))
   try {
     for await (const { path, files } of fixtures.records<Record>(report.suite)) {
       if (files === undefined) continue
       const name = path.split('/').at(-1)!
+      if (wanted !== undefined && !wanted.includes(name)) continue
       const folder = join(root, name)
       mkdirSync(folder)
       for (const [file, { text, base64 }] of Object.entries(files))

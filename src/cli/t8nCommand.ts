@@ -25,8 +25,8 @@ type T8nFlags = {
   readonly 'output.result': string
   readonly 'output.body': string
   readonly 'state.fork': string
-  readonly 'state.chainid': bigint
-  readonly 'state.reward': bigint
+  readonly 'state.chainid'?: bigint
+  readonly 'state.reward'?: bigint
   readonly trace?: boolean
   readonly 'trace.tracer': string
   readonly 'trace.tracerconfig': string
@@ -49,8 +49,8 @@ export function addT8nCommand(program: Command): void {
     .option('--output.result <file>', 'roots and receipts; stdout, stderr or empty', 'result.json')
     .option('--output.body <file>', 'RLP of the transactions; stdout, stderr or empty', '')
     .option('--state.fork <name>', 'rules, e.g. Cancun', 'GrayGlacier')
-    .option('--state.chainid <id>', 'chain id', parseInteger, 1n)
-    .option('--state.reward <wei>', 'reward of the miner; -1 for none', parseInteger, 0n)
+    .option('--state.chainid <id>', 'chain id (default: 1)', parseInteger)
+    .option('--state.reward <wei>', 'reward of the miner; -1 for none (default: 0)', parseInteger)
     .option('--trace', 'write the steps of each transaction (EIP-3155) to trace-INDEX-HASH.jsonl')
     .option(
       '--trace.tracer <name|script>',
@@ -96,7 +96,7 @@ async function runT8n(flags: T8nFlags): Promise<void> {
     flags['input.env'] === STDIN ? stdin['env'] : readJson(flags['input.env'], 'env'),
   )
   const rules = rulesOfFork(flags['state.fork'], environment.number, environment.timestamp)
-  const chainId = flags['state.chainid']
+  const chainId = flags['state.chainid'] ?? 1n
   const signer = { fork: rules.fork, chainId }
   const candidates =
     flags['input.txs'] === STDIN
@@ -105,7 +105,7 @@ async function runT8n(flags: T8nFlags): Promise<void> {
   const block = blockOf(environment, rules, chainId)
   await preparePrecompiles()
   const recovery = await SenderRecovery.open()
-  const reward = flags['state.reward']
+  const reward = flags['state.reward'] ?? 0n
   const state = { accounts, environment, block, rules, candidates }
   const result = runTransition({ ...state, reward, recovery, openTrace })
   writeOutputs(folder, [

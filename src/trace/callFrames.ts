@@ -15,7 +15,7 @@ import {
 import { faultText, precompileFaultText } from './faultText.ts'
 import { FaultWatch } from './faultWatch.ts'
 import { revertReason } from './revertReason.ts'
-import type { TraceStart, TraceState } from './tracer.ts'
+import type { TraceStart } from './tracer.ts'
 
 export const CREATE = 0xf0
 export const CALLCODE = 0xf2
@@ -64,13 +64,11 @@ export class CallFrames {
   fork: Fork = Fork.Frontier
   private readonly open: CallFrame[] = []
   private readonly faults = new FaultWatch()
-  private state: TraceState | undefined
   private gasLimit = 0n
   private logCount = 0
 
-  begin({ fork, state, transaction }: TraceStart): void {
+  begin({ fork, transaction }: TraceStart): void {
     this.fork = fork
-    this.state = state
     this.gasLimit = transaction.gasLimit
   }
 
@@ -118,7 +116,7 @@ export class CallFrames {
     frame.gasUsed = gasUsed
     frame.status = status
     const fault = this.faults.exit(depth, status)
-    if (status === Status.Success) frame.output = this.codeOrOutput(frame, output)
+    if (status === Status.Success) frame.output = output
     else {
       frame.error = this.errorOf(frame, status, fault)
       if (status === Status.Revert) {
@@ -151,12 +149,6 @@ export class CallFrames {
       calls: [],
       logs: [],
     })
-  }
-
-  /** The frame that asks for a contract is given no output; the contract's code is what its message returned. */
-  private codeOrOutput(frame: CallFrame, output: Uint8Array): Uint8Array {
-    if (!isCreation(frame) || output.length > 0 || this.state === undefined) return output
-    return this.state.getCode(frame.to)
   }
 
   private errorOf(frame: CallFrame, status: Status, fault: StepEvent | undefined): string {
