@@ -2,9 +2,9 @@
 // state and gives `{ output, gasUsed }`, and `transactionGas(target, input)`, which charges refunds and input as well.
 // Addresses and output are hex text. EDR's `call` cannot tell gas.
 import { createRequire } from 'node:module'
-import { bigintToMinimalBytes, EMPTY_CODE_HASH, Fork, toHex } from '../../dist/base/index.js'
+import { Fork, toHex } from '../../dist/base/index.js'
 import { Machine, preparePrecompiles } from '../../dist/evm/index.js'
-import { keccak256 } from '../../dist/kernels/index.js'
+import { MapWorld } from './mapWorld.mjs'
 
 const GAS = 1n << 40n
 const KEY = `0x${'11'.repeat(32)}`
@@ -18,42 +18,6 @@ function transactionGasOf(executionGas, refund, input) {
   const inputGas = input.reduce((sum, byte) => sum + (byte === 0 ? 4n : 16n), 0n)
   const used = 21_000n + inputGas + executionGas
   return used - (refund < used / 5n ? refund : used / 5n)
-}
-
-/** A world in maps, as the peers' in-memory states. */
-class MapWorld {
-  accounts = new Map()
-  codes = new Map()
-  put(address, { nonce, balance, code, slots = new Map() }) {
-    const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccak256(code)
-    this.accounts.set(address, { nonce, balance, codeHash, slots })
-    this.codes.set(toHex(codeHash), code)
-  }
-  loadAccount(address) {
-    return this.accounts.get(toHex(address))
-  }
-  hasStorage(address) {
-    return (this.accounts.get(toHex(address))?.slots.size ?? 0) > 0
-  }
-  loadSlot(address, slot) {
-    const value = this.accounts.get(toHex(address))?.slots.get(toHex(slot))
-    return value === undefined ? undefined : bigintToMinimalBytes(value)
-  }
-  loadCode(codeHash) {
-    return this.codes.get(toHex(codeHash))
-  }
-  blockHash() {
-    return new Uint8Array(32)
-  }
-  apply(writes) {
-    for (const { address, after, slots, code } of writes) {
-      const key = toHex(address)
-      const kept = this.accounts.get(key)?.slots ?? new Map()
-      for (const { slot, after: value } of slots) kept.set(toHex(slot), value)
-      const { nonce, balance, codeHash } = after
-      this.put(key, { nonce, balance, code: code ?? this.codes.get(toHex(codeHash)), slots: kept })
-    }
-  }
 }
 
 const BLOCK = {
