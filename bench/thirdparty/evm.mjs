@@ -35,7 +35,7 @@ const CHECKED_ROUNDS = { default: 100, Fibonacci: 12 }
 const GOLDEN = 1.618
 
 const needsCompiler = (name) => PROGRAMS[name].contract !== undefined
-const contractsFor = (name) => (needsCompiler(name) ? compileContracts() : undefined)
+const contractsFor = async (name) => (needsCompiler(name) ? await compileContracts() : undefined)
 
 /** The next count to try where the last took `factor` times less than it should. */
 function grown(rounds, factor, { isExponential }) {
@@ -56,7 +56,7 @@ async function timed(engine, target, input) {
 
 async function runTimed(engineName, programName) {
   const program = PROGRAMS[programName]
-  const contracts = contractsFor(programName)
+  const contracts = await contractsFor(programName)
   const engine = await ENGINES[engineName].create()
   const { target, inputOf } = await install(engine, programName, contracts)
   const targetMs = count(options.target, 'target')
@@ -92,7 +92,7 @@ async function referenceOf(programName, contracts, input) {
 async function runCheck(engineName, programName) {
   const { create, createExact = create } = ENGINES[engineName]
   const engine = await createExact()
-  const { target, inputOf } = await install(engine, programName, contractsFor(programName))
+  const { target, inputOf } = await install(engine, programName, await contractsFor(programName))
   const input = inputOf(CHECKED_ROUNDS[programName] ?? CHECKED_ROUNDS.default)
   const run = async () => {
     const isolate = engine.isolate ?? ((work) => work())

@@ -37,8 +37,7 @@ const statusClass = (isSuccess, isRevert) =>
 
 function runVarve({ hardfork, accounts, transactions }) {
   const world = new MapWorld()
-  for (const [address, account] of Object.entries(accounts))
-    world.put(address, { ...account, slots: new Map(account.slots) })
+  for (const [address, account] of Object.entries(accounts)) world.put(address, account)
   const sender = fromHex(SENDER)
   machine.beginBlock({ ...BLOCK, fork: HARDFORKS[hardfork] }, world)
   const results = transactions.map(({ target, input, value, gas, blobHashes }) => {
@@ -64,10 +63,12 @@ function runVarve({ hardfork, accounts, transactions }) {
     return result
   })
   world.apply(machine.writeSet())
-  const state = [...world.accounts].map(([address, { nonce, balance, codeHash, slots }]) => [
-    address,
-    { nonce, balance, codeHash: toHex(codeHash), slots: [...slots].sort() },
-  ])
+  const state = world
+    .accounts()
+    .map(([address, { nonce, balance, codeHash, slots }]) => [
+      address,
+      { nonce, balance, codeHash: toHex(codeHash), slots: slots.sort() },
+    ])
   return { results, state: Object.fromEntries(state.sort()) }
 }
 

@@ -1,7 +1,6 @@
 // The programs that engines are compared on. All take a count of rounds as the first word of their input.
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import solc from 'solc'
 import { assemble } from './assemble.mjs'
 
 const MAIN = `0x${'b0'.repeat(20)}`
@@ -87,8 +86,10 @@ export const PROGRAMS = {
 
 const SNAILTRACER_CALL = '30627b7c'
 
-/** The compiled contracts, as `compileContracts` gives them. */
-export function compileContracts() {
+/** Init code and selectors of the contracts, by name. */
+export async function compileContracts() {
+  // Eight MB of compiler, for the programs that need it.
+  const { default: solc } = await import('solc')
   const source = readFileSync(new URL('contracts/Bench.sol', import.meta.url), 'utf8')
   const output = JSON.parse(
     solc.compile(

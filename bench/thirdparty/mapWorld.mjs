@@ -1,35 +1,51 @@
 // A world in maps, as the peers' in-memory states: what Varve's machine asks where nothing else is measured.
-import { bigintToMinimalBytes, EMPTY_CODE_HASH, toHex } from '../../dist/base/index.js'
+import { bigintToMinimalBytes, EMPTY_CODE_HASH } from '../../dist/base/index.js'
 import { keccak256 } from '../../dist/kernels/index.js'
 
-export class MapWorld {
-  /** By address: `{ nonce, balance, codeHash, slots }`, slots by hex text and not zero. */
-  accounts = new Map()
-  codes = new Map()
+/** A key of a `Map`, ten times faster than hex text: a character a byte. */
+const keyOf = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice()
+const keyOfHex = (text) => Buffer.from(text.slice(2), 'hex').latin1Slice()
+const hexOf = (key) => `0x${Buffer.from(key, 'latin1').toString('hex')}`
 
-  put(address, { nonce, balance, code, slots = new Map() }) {
+export class MapWorld {
+  #accounts = new Map()
+  #codes = new Map()
+
+  /** Pairs of address and `{ nonce, balance, codeHash, slots }`; addresses and slots are hex text. */
+  accounts() {
+    return [...this.#accounts].map(([key, { slots, ...account }]) => [
+      hexOf(key),
+      { ...account, slots: [...slots].map(([slot, value]) => [hexOf(slot), value]) },
+    ])
+  }
+
+  /** @param address hex text @param slots pairs of hex text and value */
+  put(address, { nonce, balance, code, slots = [] }) {
+    const keyed = new Map([...slots].map(([slot, value]) => [keyOfHex(slot), value]))
+    this.#set(keyOfHex(address), nonce, balance, code, keyed)
+  }
+
+  #set(key, nonce, balance, code, slots) {
     const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccak256(code)
-    this.accounts.set(address, { nonce, balance, codeHash, slots })
-    this.codes.set(toHex(codeHash), code)
+    this.#accounts.set(key, { nonce, balance, codeHash, slots })
+    this.#codes.set(keyOf(codeHash), code)
   }
 
   loadAccount(address) {
-    return this.accounts.get(toHex(address))
+    return this.#accounts.get(keyOf(address))
   }
 
   hasStorage(address) {
-    return (this.accounts.get(toHex(address))?.slots.size ?? 0) > 0
+    return (this.#accounts.get(keyOf(address))?.slots.size ?? 0) > 0
   }
 
   loadSlot(address, slot) {
-    const slots = this.accounts.get(toHex(address))?.slots
-    if (slots === undefined || slots.size === 0) return undefined
-    const value = slots.get(toHex(slot))
+    const value = this.#accounts.get(keyOf(address))?.slots.get(keyOf(slot))
     return value === undefined ? undefined : bigintToMinimalBytes(value)
   }
 
   loadCode(codeHash) {
-    return this.codes.get(toHex(codeHash))
+    return this.#codes.get(keyOf(codeHash))
   }
 
   blockHash() {
@@ -39,22 +55,18 @@ export class MapWorld {
   /** Takes over what a block changed. */
   apply(writes) {
     for (const { address, after, storageCleared, slots: written, code } of writes) {
-      const key = toHex(address)
+      const key = keyOf(address)
       if (after === undefined) {
-        this.accounts.delete(key)
+        this.#accounts.delete(key)
         continue
       }
-      const slots = new Map(storageCleared ? [] : this.accounts.get(key)?.slots)
+      const slots = new Map(storageCleared ? [] : this.#accounts.get(key)?.slots)
       for (const { slot, after: value } of written)
-        if (value === 0n) slots.delete(toHex(slot))
-        else slots.set(toHex(slot), value)
+        if (value === 0n) slots.delete(keyOf(slot))
+        else slots.set(keyOf(slot), value)
       const { nonce, balance, codeHash } = after
-      this.put(key, {
-        nonce,
-        balance,
-        code: code ?? this.codes.get(toHex(codeHash)) ?? new Uint8Array(0),
-        slots,
-      })
+      const kept = code ?? this.#codes.get(keyOf(codeHash)) ?? new Uint8Array(0)
+      this.#set(key, nonce, balance, kept, slots)
     }
   }
 }
