@@ -83,6 +83,8 @@ export type SelfDestructEvent = {
 export type EvmHooks = {
   /** Copies that steps carry; each costs time a step. */
   readonly wants?: {
+    /** Only steps that fail are reported, for listeners who ask why a frame failed: most of a step's price is saved. */
+    readonly faultsOnly?: boolean
     readonly stack?: boolean
     readonly memory?: boolean
     readonly returnData?: boolean
@@ -115,6 +117,7 @@ export const HOOK_NAMES = [
 export function joinHooks(...all: readonly EvmHooks[]): EvmHooks {
   const joined: Record<string, unknown> = {
     wants: {
+      faultsOnly: all.every(({ onStep, wants }) => onStep === undefined || wants?.faultsOnly),
       stack: all.some(({ wants }) => wants?.stack),
       memory: all.some(({ wants }) => wants?.memory),
       returnData: all.some(({ wants }) => wants?.returnData),

@@ -26,6 +26,7 @@ export class CallTracer implements Tracer {
     const isWanted = (depth: number) => isWhole || depth === 1
     let depth = 0
     this.hooks = {
+      wants: { faultsOnly: true },
       onStep: (event) => frames.step(event),
       onEnter: (event) => {
         depth = event.depth

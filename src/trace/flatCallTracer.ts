@@ -67,6 +67,7 @@ export class FlatCallTracer implements Tracer {
     this.place = place
     const { frames } = this
     this.hooks = {
+      wants: { faultsOnly: true },
       onStep: (event) => frames.step(event),
       onEnter: (event) => {
         frames.enter(event)

@@ -21,6 +21,8 @@ import type { Tracer, TraceStart, TraceValue } from './tracer.ts'
 
 const CALL = 0xf1
 const REVERTED = STATUS_TEXTS[Status.Revert]!
+/** What the script says of a message that failed without a step that failed. */
+const UNSEEN_FAILURE = 'internal failure'
 
 /** Where a call's output goes in its caller's memory. */
 type Room = { readonly offset: number; readonly size: number }
@@ -31,7 +33,7 @@ export class LegacyCallTracer implements Tracer {
   private readonly rooms = new Map<CallFrame, Room>()
   /** Frames that ran code. */
   private readonly withCode = new Set<CallFrame>()
-  private lastCall: StepEvent | undefined
+  private last: StepEvent | undefined
   /** Ended, its output not yet seen in the caller's memory. */
   private arriving: CallFrame | undefined
   private gasUsed: bigint | undefined
@@ -43,8 +45,10 @@ export class LegacyCallTracer implements Tracer {
       onStep: (event) => this.step(event),
       onEnter: (event) => this.enter(event),
       onExit: (event) => {
+        const hasFault = this.last?.error !== undefined && this.last.depth === event.depth
         const frame = frames.exit(event)
         if (event.depth === 1) return
+        if (event.status > Status.Revert && !hasFault) frame.error = UNSEEN_FAILURE
         if (precompileOf(frame.to, frames.fork) !== undefined) frames.current.calls.pop()
         this.arriving = frame
       },
@@ -77,15 +81,15 @@ export class LegacyCallTracer implements Tracer {
       arriving.output =
         room.size === 0 ? EMPTY_BYTES : event.memory.slice(room.offset, room.offset + room.size)
     this.withCode.add(this.frames.current)
-    this.lastCall = event
+    this.last = event
   }
 
   private enter(event: EnterEvent): void {
     const frame = this.frames.enter(event)
-    const { lastCall } = this
-    if (event.depth === 1 || lastCall === undefined || isCreation(frame)) return
+    const { last } = this
+    if (event.depth === 1 || last === undefined || isCreation(frame)) return
     const hasValue = event.kind === CALL || event.kind === CALLCODE
-    const operand = (index: number) => Number(lastCall.stack.at(-1 - index) ?? 0n)
+    const operand = (index: number) => Number(last.stack.at(-1 - index) ?? 0n)
     this.rooms.set(frame, { offset: operand(hasValue ? 5 : 4), size: operand(hasValue ? 6 : 5) })
   }
 

@@ -113,6 +113,21 @@ test('the flat tracer words errors as Parity on request', () => {
   assert.equal(error('1 POP'), undefined)
 })
 
+test('the legacy tracer knows what a script could see', () => {
+  const code = `0 0 0 0 0xffffffffff 0xdddd GAS CALL 2 30 0 0 0 0xdddd GAS CALL 0 0 0 0 0 0xeeee GAS CALL STOP`
+  const accounts = accountsOf(code, '0xabcdef 0 MSTORE 3 29 RETURN')
+  const { result } = traced(openTracer('callTracerLegacy'), { accounts })
+  type Call = { error?: string; output?: string; gas?: string }
+  const { calls } = JSON.parse(JSON.stringify(result)) as { calls: Call[] }
+  assert.equal(calls[0]!.error, 'internal failure')
+  assert.equal(calls[1]!.output, '0xabcd', 'as much as the caller had room for')
+  assert.ok(calls[1]!.gas !== undefined && calls[2]!.gas === undefined, 'no gas without code')
+  const faulty = traced(openTracer('callTracerLegacy'), {
+    accounts: accountsOf('0 0 0 0 0 0xdddd GAS CALL', 'ADD'),
+  })
+  assert.match(JSON.stringify(faulty.result), /stack underflow \(0 <=> 2\)/)
+})
+
 test('selectors are counted with the size of what follows them', () => {
   const transaction = legacy({ gasLimit: 100_000n, data: Uint8Array.of(1, 2, 3, 4, 5) })
   const { result } = traced(openTracer('4byteTracer'), {
