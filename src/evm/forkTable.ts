@@ -26,7 +26,7 @@ import {
 } from './gas.ts'
 import { OPCODES } from './opcodes.ts'
 import { IDENTITY_PRICE } from './precompiles/gas.ts'
-import { precompileAddresses } from './precompiles/index.ts'
+import { type PrecompileSet, precompileAddresses } from './precompiles/index.ts'
 
 /** Names of the parameters in their order; `assembly/evm/rules.ts` numbers them the same way. */
 export const RULE_PARAMETERS = [
@@ -112,10 +112,10 @@ function each(codes: readonly number[], gas: number): [number, number][] {
 }
 
 /** All parameters at a fork. */
-export function ruleParameters(fork: Fork): Record<RuleParameter, number> {
+export function ruleParameters(fork: Fork, set?: PrecompileSet): Record<RuleParameter, number> {
   const since = (first: Fork, value = 1): number => (fork >= first ? value : 0)
   const gas = (name: keyof typeof GAS_HISTORIES): number => gasAt(GAS_HISTORIES[name], fork)
-  const precompiles = precompileAddresses(fork)
+  const precompiles = precompileAddresses(fork, set)
   const isNet = fork === Fork.Constantinople || fork >= Fork.Istanbul
   return {
     FORK: fork,
@@ -149,19 +149,22 @@ export function ruleParameters(fork: Fork): Record<RuleParameter, number> {
   }
 }
 
-/** The whole table, ready to be copied to the kernel's memory. Made once a fork; never write to it. */
-export function forkTable(fork: Fork): Uint8Array {
-  let table = tables.get(fork)
+/** The whole table, ready to be copied to the kernel's memory. Made once a fork and set; never write to it. */
+export function forkTable(fork: Fork, set: PrecompileSet = 'final'): Uint8Array {
+  let table = tables[set].get(fork)
   if (table === undefined) {
-    table = makeTable(fork)
-    tables.set(fork, table)
+    table = makeTable(fork, set)
+    tables[set].set(fork, table)
   }
   return table
 }
 
-const tables = new Map<Fork, Uint8Array>()
+const tables: Readonly<Record<PrecompileSet, Map<Fork, Uint8Array>>> = {
+  final: new Map(),
+  'eip2537-april-2024': new Map(),
+}
 
-function makeTable(fork: Fork): Uint8Array {
+function makeTable(fork: Fork, set: PrecompileSet): Uint8Array {
   const table = new Uint8Array(PARAMETER_OFFSET + 4 * RULE_PARAMETERS.length)
   const view = new DataView(table.buffer)
   table.fill(UNDEFINED_NEED, NEED_OFFSET, GROW_OFFSET)
@@ -172,7 +175,7 @@ function makeTable(fork: Fork): Uint8Array {
     table[NEED_OFFSET + code] = pops
     table[GROW_OFFSET + code] = Math.max(0, pushes - pops)
   }
-  const values = ruleParameters(fork)
+  const values = ruleParameters(fork, set)
   RULE_PARAMETERS.forEach((name, index) => {
     view.setUint32(PARAMETER_OFFSET + 4 * index, values[name], true)
   })

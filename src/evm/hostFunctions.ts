@@ -1,20 +1,21 @@
 /** Answers the kernel's questions from a `Host`: turns words into bytes and back, at cold accesses only. */
-import { ADDRESS_BYTES, type Fork, VarveError } from '../base/index.ts'
+import { ADDRESS_BYTES, VarveError } from '../base/index.ts'
 import { type EvmHostFunctions, type EvmKernel, EvmLayout as L } from '../kernels/index.ts'
 import type { Host } from './host.ts'
-import { precompileAt } from './precompiles/index.ts'
+import type { PrecompileView } from './precompiles/index.ts'
 import type { TrimmedStorage } from './trimmedStorage.ts'
 
 export type HostBinding = {
   kernel(): EvmKernel
   host(): Host
-  fork(): Fork
+  /** Those of the block's fork and set. */
+  precompiles(): PrecompileView
   trimmed: TrimmedStorage
   trace: EvmHostFunctions['trace']
 }
 
 export function hostFunctions(binding: HostBinding): EvmHostFunctions {
-  const { kernel, host, fork, trimmed } = binding
+  const { kernel, host, precompiles, trimmed } = binding
   return {
     trace: binding.trace,
     trimmedLoad: (slot, to) => trimmed.load(kernel(), slot, to),
@@ -52,19 +53,19 @@ export function hostFunctions(binding: HostBinding): EvmHostFunctions {
       kernel().writeWordBytes(to, host().blockHash(kernel().readWord(number)))
     },
     precompile(id, input, size) {
-      return runPrecompile(kernel(), fork(), id, input, size)
+      return runPrecompile(kernel(), precompiles(), id, input, size)
     },
   }
 }
 
 function runPrecompile(
   kernel: EvmKernel,
-  fork: Fork,
+  precompiles: PrecompileView,
   id: number,
   input: number,
   size: number,
 ): number {
-  const precompile = precompileAt(id, fork)
+  const precompile = precompiles.byAddress[id]
   if (precompile === undefined) return 0
   const gas = kernel.view.getBigUint64(L.MAILBOX + L.M_PRECOMPILE_GAS, true)
   // The libraries want plain bytes of their own, not views of shared memory.

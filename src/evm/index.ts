@@ -25,8 +25,10 @@ export {
 } from './machine.ts'
 export { OPCODES, type Opcode, opcodeName } from './opcodes.ts'
 export {
+  PRECOMPILE_SETS,
   type Precompile,
   type PrecompileResult,
+  type PrecompileSet,
   precompileAddresses,
   precompileAt,
   precompileLibraries,

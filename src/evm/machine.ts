@@ -18,6 +18,7 @@ import { randomHashKeys } from './hashKeys.ts'
 import type { EvmHooks } from './hooks.ts'
 import type { Host } from './host.ts'
 import { hostFunctions } from './hostFunctions.ts'
+import { type PrecompileSet, type PrecompileView, precompileView } from './precompiles/index.ts'
 import { Status } from './status.ts'
 import { TraceReader } from './traceReader.ts'
 import { TrimmedStorage } from './trimmedStorage.ts'
@@ -39,6 +40,8 @@ export type BlockEnvironment = {
   readonly baseFee: bigint
   /** Wei; 0 before Cancun. */
   readonly blobBaseFee: bigint
+  /** Which precompiles the fork has: the protocol's (`final`), or those of a draft that tests were made under. */
+  readonly precompileSet?: PrecompileSet | undefined
 }
 
 export type TransactionEnvironment = {
@@ -113,7 +116,7 @@ export class Machine {
   private readonly trimmed = new TrimmedStorage()
   private host: Host | undefined
   private hooks: EvmHooks | undefined
-  private fork: Fork = Fork.Frontier
+  private precompiles: PrecompileView = precompileView(Fork.Frontier)
 
   /** @throws VarveError EVM_NO_WEBASSEMBLY. Cost: a memory of 38 MiB of address space, about 0.3 MiB in use. */
   constructor(options: MachineOptions = {}) {
@@ -128,7 +131,7 @@ export class Machine {
       hostFunctions({
         kernel: () => kernel,
         host: () => this.currentHost(),
-        fork: () => this.fork,
+        precompiles: () => this.precompiles,
         trimmed: this.trimmed,
         trace: (event, a, b, c) => this.reader.read(event, a, b, c),
       }),
@@ -156,9 +159,9 @@ export class Machine {
     if (this.kernel.isLost || this.heapBytes > HEAP_BYTES_KEPT) this.kernel = this.createKernel()
     const { kernel } = this
     this.host = host
-    this.fork = environment.fork
-    if (this.hooks !== undefined) this.reader.attach(this.hooks, kernel, this.fork)
-    kernel.bytes.set(forkTable(environment.fork), L.RULES)
+    this.precompiles = precompileView(environment.fork, environment.precompileSet)
+    if (this.hooks !== undefined) this.reader.attach(this.hooks, kernel)
+    kernel.bytes.set(forkTable(environment.fork, environment.precompileSet), L.RULES)
     const word = (offset: number, value: bigint): void =>
       kernel.writeWord(L.ENVIRONMENT + offset, value)
     word(L.ENV_NUMBER, environment.number)
@@ -195,7 +198,7 @@ export class Machine {
   trace(hooks: EvmHooks | undefined): void {
     assert(!this.isTrimmed, 'evm: the baseline arm is not traced')
     this.hooks = hooks
-    this.reader.attach(hooks, this.kernel, this.fork)
+    this.reader.attach(hooks, this.kernel)
   }
 
   /**

@@ -1,4 +1,4 @@
-/** The seven precompiles of BLS12-381 (0x0b to 0x11): EIP-2537. */
+/** The seven precompiles of BLS12-381 (0x0b to 0x11), and the two that its draft had beside them: EIP-2537. */
 
 import type { Group } from './curves/curveEngine.ts'
 import { blsSlot } from './engines.ts'
@@ -31,6 +31,16 @@ export function blsG1Msm(input: Uint8Array): Uint8Array | PrecompileFailure {
 /** Sum of points of G2 times scalars of any size. 256 bytes. */
 export function blsG2Msm(input: Uint8Array): Uint8Array | PrecompileFailure {
   return multiply(2, BLS_G2_TERM_BYTES, input)
+}
+
+/** A point of G1 times a scalar, of the draft: a sum of one term. 128 bytes. */
+export function blsG1Mul(input: Uint8Array): Uint8Array | PrecompileFailure {
+  return input.length === BLS_G1_TERM_BYTES ? blsG1Msm(input) : INPUT_LENGTH_INVALID
+}
+
+/** A point of G2 times a scalar, of the draft: a sum of one term. 256 bytes. */
+export function blsG2Mul(input: Uint8Array): Uint8Array | PrecompileFailure {
+  return input.length === BLS_G2_TERM_BYTES ? blsG2Msm(input) : INPUT_LENGTH_INVALID
 }
 
 /** The word 1 where the product of pairings is one, else the word 0. At least one pair. */

@@ -11,4 +11,12 @@ export type {
   PrecompileResult,
   PrecompileSuccess,
 } from './precompile.ts'
-export { PRECOMPILE_ADDRESS_MAX, precompileAddresses, precompileAt } from './registry.ts'
+export {
+  PRECOMPILE_ADDRESS_MAX,
+  PRECOMPILE_SETS,
+  type PrecompileSet,
+  type PrecompileView,
+  precompileAddresses,
+  precompileAt,
+  precompileView,
+} from './registry.ts'

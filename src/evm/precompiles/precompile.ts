@@ -2,7 +2,7 @@
  * What a precompile is: a gas rule and a pure function of bytes, joined so that gas, failure and faults of a
  * library are handled in one place. Which address holds which precompile at which fork: `registry.ts`.
  */
-import { AssertionFault } from '../../base/index.ts'
+import { AssertionFault, type Fork } from '../../base/index.ts'
 
 /**
  * Outcome of one call. `success`: `gasUsed` is at most the limit and `output` is fresh bytes that the caller owns.
@@ -34,6 +34,20 @@ export type Precompile = {
 
 /** The work of a precompile, given that its gas is paid. */
 export type PrecompileWork = (input: Uint8Array) => Uint8Array | PrecompileFailure
+
+/** One rule: from this fork on, this price and this work. */
+export type PrecompileRule = {
+  readonly since: Fork
+  readonly gas: (input: Uint8Array) => bigint
+  readonly work: PrecompileWork
+}
+
+/** An address with its rules, oldest first: a row of the tables in `registry.ts` and `draftEip2537.ts`. */
+export type PrecompileRow = {
+  readonly address: number
+  readonly name: string
+  readonly rules: readonly PrecompileRule[]
+}
 
 const OUT_OF_GAS: PrecompileOutOfGas = Object.freeze({ kind: 'outOfGas' })
 /** A library threw on bytes that its module had accepted. */

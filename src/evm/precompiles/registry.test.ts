@@ -37,6 +37,7 @@ test('each fork has its addresses', () => {
                 ? BYZANTIUM
                 : FRONTIER
     assert.deepEqual(precompileAddresses(fork), expected)
+    assert.deepEqual(precompileAddresses(fork, 'final'), expected)
     for (let address = -1; address <= PRECOMPILE_ADDRESS_MAX + 1; address++)
       assert.equal(precompileAt(address, fork) !== undefined, expected.includes(address))
     assert.equal(precompileAt(2 ** 40, fork), undefined)
