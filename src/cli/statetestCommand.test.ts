@@ -115,3 +115,26 @@ test('a trace goes to standard error, and leaves standard output as it is', () =
   assert.equal(JSON.parse(stdout).length, 1)
   assert.equal(stderr.trimEnd().split('\n').at(-1), JSON.stringify({ stateRoot: root }))
 })
+
+test('--precompiles forces a set, whoever filled the file', () => {
+  const CALLED = '0x0000000000000000000000000000000000000012'
+  // Maps zeros to a point under the draft; under the final rules nothing is at the address.
+  const withCall = (hash: string, info: object) => {
+    const whole = testWith(hash) as Record<string, Record<string, unknown>>
+    Object.assign(whole['transaction']!, { to: CALLED, data: [`0x${'00'.repeat(64)}`] })
+    whole['transaction']!['gasLimit'] = ['0x0186a0']
+    return { map: { ...whole, post: { Prague: whole['post']!['Cancun'] }, _info: info } }
+  }
+  const filled = { 'filling-rpc-server': 'evm version 1.14.0-unstable-a208e725-20240416' }
+  const rootOf = (info: object, ...flags: string[]): string => {
+    const path = join(folder, 'map.json')
+    writeFileSync(path, JSON.stringify(withCall(ROOT_WRONG, info)))
+    return JSON.parse(statetest(path, '--json', ...flags).stdout)[0].stateRoot
+  }
+  const draft = rootOf(filled)
+  const final = rootOf({})
+  assert.notEqual(draft, final)
+  assert.equal(rootOf({}, '--precompiles', 'eip2537-april-2024'), draft)
+  assert.equal(rootOf(filled, '--precompiles', 'final'), final)
+  assert.match(statetest(passing, '--precompiles', 'newest').stderr, /Allowed choices are final/)
+})

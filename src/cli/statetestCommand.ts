@@ -1,6 +1,7 @@
 /** `varve statetest`: published state tests, from files, folders or packed shards. */
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isVarveError } from '../base/index.ts'
+import { PRECOMPILE_SETS, type PrecompileSet } from '../evm/index.ts'
 import { threadCountDefault } from '../threads/index.ts'
 import { parsePositive } from './arguments.ts'
 import { EXIT_FAILED, EXIT_USAGE } from './exit.ts'
@@ -15,6 +16,7 @@ type StatetestFlags = {
   readonly json?: boolean
   readonly fork?: string
   readonly filter?: string
+  readonly precompiles?: PrecompileSet
   readonly trace?: boolean
   readonly workers: number
 }
@@ -30,6 +32,12 @@ export function addStatetestCommand(program: Command): void {
     .option('--json', 'print an array of {name, pass, fork, stateRoot, error?}, one a sub-case')
     .option('--fork <name>', 'only this fork, e.g. Cancun')
     .option('--filter <regexp>', 'only tests whose path/name matches', parseRegularExpression)
+    .addOption(
+      new Option(
+        '--precompiles <set>',
+        'precompiles of EIP-2537; without it, as a file was filled',
+      ).choices(PRECOMPILE_SETS),
+    )
     .option('--trace', 'write every step to standard error (EIP-3155); runs on one thread')
     .option('--workers <count>', 'threads', parseWorkerCount, threadCountDefault())
     .addHelpText(
@@ -52,7 +60,7 @@ async function runStatetests(paths: readonly string[], flags: StatetestFlags): P
   })
   const tally = new Tally()
   const json = flags.json === true ? new JsonRows((text) => process.stdout.write(text)) : undefined
-  const options = { fork: flags.fork, filter: flags.filter }
+  const options = { fork: flags.fork, filter: flags.filter, precompileSet: flags.precompiles }
   // A thread for less than a file is one too many; a shard is cut into many requests.
   const isSmall = files.length === 1 && files[0]!.kind === 'json'
   const threadCount = isSmall || flags.trace === true ? 1 : flags.workers

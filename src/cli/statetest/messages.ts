@@ -1,4 +1,5 @@
 /** What the command and its workers tell each other. */
+import type { PrecompileSet } from '../../evm/index.ts'
 import type { SubCaseResult } from './runStateTest.ts'
 
 /** Handed to every worker when it starts. */
@@ -7,6 +8,8 @@ export type StateTestOptions = {
   readonly fork: string | undefined
   /** Source of a regular expression over `path/name`; only tests that match. */
   readonly filter: string | undefined
+  /** These precompiles, whatever a file says about its making. */
+  readonly precompileSet?: PrecompileSet | undefined
 }
 
 /** A part of the input that one thread runs. */

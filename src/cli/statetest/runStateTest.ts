@@ -22,7 +22,7 @@ import {
   validateTransaction,
 } from '../../codec/index.ts'
 import type { StateSummary } from '../../commit/index.ts'
-import { Machine, preparePrecompiles } from '../../evm/index.ts'
+import { Machine, type PrecompileSet, preparePrecompiles } from '../../evm/index.ts'
 import {
   deltaOfWrites,
   type ExecutionBlock,
@@ -54,6 +54,8 @@ export type SubCaseResult = {
 export type StateTestRunOptions = {
   /** Only this network, whatever the case. */
   readonly fork?: string | undefined
+  /** These precompiles, whatever the file says about its making. */
+  readonly precompileSet?: PrecompileSet | undefined
   /** Takes the lines of traces by EIP-3155, with their ends, and one with the root after each sub-case. */
   readonly trace?: ((text: string) => void) | undefined
 }
@@ -99,7 +101,7 @@ export class StateTestRunner {
     subCase: SubCase,
     preState: PreState,
     summary: StateSummary,
-    { trace }: StateTestRunOptions,
+    { trace, precompileSet = test.precompileSet }: StateTestRunOptions,
   ): SubCaseResult {
     const { fork } = subCase
     const where = `d${subCase.dataIndex} g${subCase.gasIndex} v${subCase.valueIndex}`
@@ -112,7 +114,7 @@ export class StateTestRunner {
     })
     const rules = networkRules(fork, test.blobSchedule)
     if (rules === undefined) return result('', `unsupported fork "${fork}"`)
-    const block = executionBlock(test.block, rules, test.chainId)
+    const block = executionBlock(test.block, rules, test.chainId, precompileSet)
     this.machine.beginBlock(block, new ViewHost(preState.view, blockHashOfNumber))
     const tried = this.tryTransaction(test, subCase, block, trace)
     const isRewarded = test.isBlockRewarded || subCase.expectException === undefined
@@ -231,12 +233,18 @@ function differenceFrom(
   return `txbytes hold another transaction than the file describes (type ${decoded.type}, expected ${expected.type})`
 }
 
-function executionBlock(block: StateTestBlock, rules: BlockRules, chainId: bigint): ExecutionBlock {
+function executionBlock(
+  block: StateTestBlock,
+  rules: BlockRules,
+  chainId: bigint,
+  precompileSet: PrecompileSet,
+): ExecutionBlock {
   const { fork, blob } = rules
   const { coinbase, number, timestamp, gasLimit, difficulty = 0n, random } = block
   return {
     fork,
     blob,
+    precompileSet,
     chainId,
     coinbase,
     number,

@@ -28,9 +28,10 @@ export async function openStateTestServer(
   trace?: (text: string) => void,
 ): Promise<(request: StateTestRequest) => StateTestReply> {
   const runner = await StateTestRunner.open()
+  const { fork, precompileSet } = options
   const filter = options.filter === undefined ? undefined : new RegExp(options.filter)
   return (request) => {
-    const run = new RequestRun(runner, { fork: options.fork, trace }, filter)
+    const run = new RequestRun(runner, { fork, precompileSet, trace }, filter)
     switch (request.kind) {
       case 'file':
         run.file(request.path)

@@ -6,6 +6,8 @@
  */
 import { ADDRESS_BYTES, type BlobParameters, bytesAreZero, HASH_BYTES } from '../../base/index.ts'
 import type { GenesisAccount } from '../../chain/index.ts'
+import type { PrecompileSet } from '../../evm/index.ts'
+import { precompileSetOf } from './filler.ts'
 import {
   invalid,
   type JsonRecord,
@@ -61,6 +63,8 @@ export type StateTest = {
    * that filled the older files ran whole blocks, the newer ones see the state before.
    */
   readonly isBlockRewarded: boolean
+  /** Told by who filled the file; matters from Prague on. */
+  readonly precompileSet: PrecompileSet
   /** Blob limits by network name in lower case; empty where the file names none. */
   readonly blobSchedule: ReadonlyMap<string, BlobParameters>
 }
@@ -87,6 +91,7 @@ export function readStateTest(name: string, value: unknown): StateTest {
     chainId:
       config['chainid'] === undefined ? 1n : readUint(config['chainid'], 64, `${name}.chainid`),
     isBlockRewarded: isFilledByBlock(test['_info']),
+    precompileSet: precompileSetOf(test['_info']),
     blobSchedule: readBlobSchedule(config['blobSchedule'], `${name}.blobSchedule`),
   }
 }
