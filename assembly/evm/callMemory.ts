@@ -23,7 +23,7 @@ let returnClass: u32 = 0
 export let returnSize: u32 = 0
 
 /** Largest offset that the gas of memory is computed for; beyond, any gas is too little. */
-const REACH_MAX: u64 = 0x1fffffffe0
+export const REACH_MAX: u64 = 0x1fffffffe0
 /** Largest memory of one frame: 1 GiB less what reads at its end need. */
 const SIZE_MAX: u64 = (1 << 30) - 64
 
@@ -95,6 +95,23 @@ export function reachRange(offset: usize, size: usize, gas: i64): i64 {
   const start = saturate(offset)
   if (bytes > REACH_MAX || start > REACH_MAX) return -GAS_OVERFLOW
   return reach(start + bytes, gas)
+}
+
+/** No gas is enough. */
+export const NO_COST: i64 = i64.MIN_VALUE
+
+/** Gas that memory up to `offset + size` would cost, or NO_COST. */
+export function endCost(offset: u64, size: u64): i64 {
+  if (size > REACH_MAX || offset > REACH_MAX - size) return NO_COST
+  const end = offset + size
+  if (end <= u64(memorySize)) return 0
+  return i64(cost((end + 31) >> 5) - cost(u64(memorySize) >> 5))
+}
+
+/** Gas that `reachRange` would take, or NO_COST. */
+export function rangeCost(offset: usize, size: usize): i64 {
+  const bytes = saturate(size)
+  return bytes == 0 ? 0 : endCost(saturate(offset), bytes)
 }
 
 /** Room for the input of the next message; what was there is lost. */

@@ -7,7 +7,7 @@
  */
 import { A_BALANCE, account } from './accounts'
 import { addressWord } from './addresses'
-import { memoryAt, memorySize, reach, returnSize } from './callMemory'
+import { memoryAt, memorySize, REACH_MAX, reach, returnSize } from './callMemory'
 import { callOp, createOp, selfDestructOp, setOutput } from './calls'
 import { C_BYTES, C_SIZE } from './codes'
 import { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
@@ -58,7 +58,7 @@ import { recordAt } from './predecode'
 import {
   INVALID_JUMP,
   INVALID_OPCODE,
-  OUT_OF_GAS,
+  GAS_OVERFLOW,
   REVERT,
   SUCCESS,
   SWITCH_FRAME,
@@ -573,8 +573,8 @@ export function runFast(frame: usize): i32 {
       }
       case 0x51: {
         const offset = saturate(sp - 32)
-        if (offset >= 0xffffffff) {
-          gas = -OUT_OF_GAS
+        if (offset > REACH_MAX) {
+          gas = -GAS_OVERFLOW
           break
         }
         if (offset + 32 > u64(memorySize)) {
@@ -593,8 +593,8 @@ export function runFast(frame: usize): i32 {
       }
       case 0x52: {
         const offset = saturate(sp - 32)
-        if (offset >= 0xffffffff) {
-          gas = -OUT_OF_GAS
+        if (offset > REACH_MAX) {
+          gas = -GAS_OVERFLOW
           break
         }
         if (offset + 32 > u64(memorySize)) {
@@ -614,8 +614,8 @@ export function runFast(frame: usize): i32 {
       }
       case 0x53: {
         const offset = saturate(sp - 32)
-        if (offset >= 0xffffffff) {
-          gas = -OUT_OF_GAS
+        if (offset > REACH_MAX) {
+          gas = -GAS_OVERFLOW
           break
         }
         const rest = <i64>load<u32>(ip, 8)

@@ -9,10 +9,11 @@
 
 import { A_BALANCE, account } from './accounts'
 import { addressWord } from './addresses'
-import { memoryAt, memorySize, reach, returnSize } from './callMemory'
+import { memoryAt, memorySize, REACH_MAX, reach, returnSize } from './callMemory'
 import { callOp, createOp, selfDestructOp, setOutput } from './calls'
 import { C_BYTES, C_SIZE } from './codes'
 import { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
+import { fullCost } from './fullCost'
 import { hostTrace } from './host'
 import {
   ENV_BASE_FEE,
@@ -63,6 +64,7 @@ import {
 import { pushBytes } from './pushBytes'
 import { S_VALUE, slotAt, slotRecord } from './slots'
 import {
+  GAS_OVERFLOW,
   HOT,
   INVALID_JUMP,
   INVALID_OPCODE,
@@ -131,12 +133,14 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
   let sp = <usize>load<u32>(frame, F_SP)
   let gas = load<i64>(frame, F_GAS)
   let status: i32 = SUCCESS
+  let cost: i64 = 0
   while (true) {
     const opcode = <usize>load<u8>(pc)
     if (isFloat<Mode>()) {
       store<u32>(frame, u32(pc - codeBytes), F_PC)
       store<u32>(frame, u32(sp), F_SP)
       hostTrace(TRACE_STEP, u32(pc - codeBytes), u32(opcode), u32(sp), gas)
+      cost = fullCost(frame, u32(opcode), sp, sp - stackBase, gas)
     }
     gas -= <i64>load<u16>(RULES_GAS + (opcode << 1))
     const height = sp - stackBase
@@ -496,7 +500,7 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
       }
       case 0x51: {
         const offset = saturate(sp - 32)
-        gas = offset < 0xffffffff ? reach(offset + 32, gas) : -OUT_OF_GAS
+        gas = offset <= REACH_MAX ? reach(offset + 32, gas) : -GAS_OVERFLOW
         if (gas < 0) break
         readBytes(memoryAt + usize(offset), sp - 32)
         pc++
@@ -504,7 +508,7 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
       }
       case 0x52: {
         const offset = saturate(sp - 32)
-        gas = offset < 0xffffffff ? reach(offset + 32, gas) : -OUT_OF_GAS
+        gas = offset <= REACH_MAX ? reach(offset + 32, gas) : -GAS_OVERFLOW
         if (gas < 0) break
         writeBytes(sp - 64, memoryAt + usize(offset))
         sp -= 64
@@ -513,7 +517,7 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
       }
       case 0x53: {
         const offset = saturate(sp - 32)
-        gas = offset < 0xffffffff ? reach(offset + 1, gas) : -OUT_OF_GAS
+        gas = offset <= REACH_MAX ? reach(offset + 1, gas) : -GAS_OVERFLOW
         if (gas < 0) break
         store<u8>(memoryAt + usize(offset), load<u8>(sp - 64))
         sp -= 64
@@ -783,7 +787,7 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
   // A negative number is an operation's own fault; `refusal` has set the status of the others.
   if (gas < 0 && status <= REVERT) status = i32(-gas)
   if (isFloat<Mode>()) {
-    if (status > REVERT) hostTrace(TRACE_FAULT, u32(status), 0, 0, 0)
+    if (status > REVERT) hostTrace(TRACE_FAULT, u32(status), 0, 0, cost)
     else hostTrace(TRACE_END, u32(status), 0, 0, gas)
   }
   store<i64>(frame, gas, F_GAS)

@@ -1,9 +1,8 @@
 /** Turns the kernel's trace events, which are numbers and addresses, into the typed ones of `hooks.ts`. */
-import { ADDRESS_BYTES, EMPTY_BYTES, Fork } from '../base/index.ts'
+import { ADDRESS_BYTES, EMPTY_BYTES } from '../base/index.ts'
 import { type EvmKernel, EvmLayout as L } from '../kernels/index.ts'
-import { staticGas } from './forkTable.ts'
 import type { EvmHooks, LogEvent, StepEvent } from './hooks.ts'
-import { Status } from './status.ts'
+import type { Status } from './status.ts'
 
 // Events of assembly/evm/calls.ts and interpreter.ts.
 const ENTER = 1
@@ -24,22 +23,30 @@ const TRACE_GAS = L.MAILBOX + L.M_TRACE_GAS
 export class TraceReader {
   private hooks: EvmHooks | undefined
   private kernel: EvmKernel | undefined
-  private fork: Fork = Fork.Frontier
   /** The step that runs, its cost not known yet; one at most, as the next event of any kind settles it. */
   private pending: StepEvent | undefined
+  /** Which steps anybody hears of. */
+  private steps: 'all' | 'faults' | 'none' = 'none'
+  /** The step that runs, as the kernel told it, where only faults are heard of. */
+  private readonly last = { pc: 0, opcode: 0, sp: 0, gasLow: 0, gasHigh: 0 }
   /** Messages begun and not ended; counted here, as some messages need no frame. */
   private level = 0
 
-  attach(hooks: EvmHooks | undefined, kernel: EvmKernel, fork: Fork): void {
+  attach(hooks: EvmHooks | undefined, kernel: EvmKernel): void {
     this.hooks = hooks
     this.kernel = kernel
-    this.fork = fork
     this.pending = undefined
+    this.steps =
+      hooks?.onStep === undefined ? 'none' : hooks.wants?.faultsOnly === true ? 'faults' : 'all'
   }
 
   /** Called by the kernel; numbers as documented at each event's case. */
   read(event: number, a: number, b: number, c: number): void {
     const kernel = this.kernel!
+    if (event === STEP && this.steps !== 'all') {
+      if (this.steps === 'faults') this.noteStep(a, b, c)
+      return
+    }
     const gas = kernel.view.getBigInt64(TRACE_GAS, true)
     switch (event) {
       case STEP:
@@ -61,7 +68,7 @@ export class TraceReader {
         this.level--
         return
       case FAULT:
-        this.fail(a as Status)
+        this.fail(a as Status, gas)
         return
       case END:
         this.settle(gas)
@@ -100,6 +107,17 @@ export class TraceReader {
     const slot = { address, slot: kernel.readWord(b + 32), before: kernel.readWord(c), after }
     if (event === STORAGE_STORE) hooks.onStorageStore?.(slot)
     else if (event === TRANSIENT_STORE) hooks.onTransientStore?.(slot)
+  }
+
+  private noteStep(pc: number, opcode: number, sp: number): void {
+    const { last } = this
+    const { view } = this.kernel!
+    last.pc = pc
+    last.opcode = opcode
+    last.sp = sp
+    // Two halves: a bigint a step would cost more than all the rest.
+    last.gasLow = view.getUint32(TRACE_GAS, true)
+    last.gasHigh = view.getInt32(TRACE_GAS + 4, true)
   }
 
   private readStep(pc: number, opcode: number, sp: number, gas: bigint): StepEvent {
@@ -145,13 +163,16 @@ export class TraceReader {
     this.hooks?.onStep?.({ ...step, cost: step.gas - gasAfter, refund })
   }
 
-  private fail(status: Status): void {
+  /** @param cost of the whole step, in 64 bits without a sign, as geth counts where a call's price wraps around */
+  private fail(status: Status, cost: bigint): void {
+    if (this.steps === 'faults') {
+      const { pc, opcode, sp, gasLow, gasHigh } = this.last
+      this.pending = this.readStep(pc, opcode, sp, (BigInt(gasHigh) << 32n) | BigInt(gasLow))
+    }
     const step = this.pending
     if (step === undefined) return
     this.pending = undefined
-    const isKnown = status !== Status.InvalidOpcode
-    const cost = isKnown ? BigInt(staticGas(step.opcode, this.fork)) : 0n
-    this.hooks?.onStep?.({ ...step, cost, error: status })
+    this.hooks?.onStep?.({ ...step, cost: BigInt.asUintN(64, cost), error: status })
   }
 
   private enter(record: number, input: number, size: number, gas: bigint): void {
