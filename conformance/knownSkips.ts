@@ -1,6 +1,5 @@
 /**
  * Cases that are not expected to pass, each with the reason. One that skips nothing fails its suite.
- * The suite et-eip-state was made under a draft; `draftEip2537Suite.ts` says how it runs under the final rules.
  */
 
 export type KnownSkip = {

@@ -2,7 +2,6 @@
  * Runs published suites: `npm run conformance [-- suite …]`. Prints passed, failed and skipped a suite, and ends with 1
  * where any case failed.
  */
-import { runDraftEip2537Suite } from './draftEip2537Suite.ts'
 import { Fixtures } from './fixtures.ts'
 import { KNOWN_SKIPS } from './knownSkips.ts'
 import { runOpcodeSuite } from './opcodeSuite.ts'
@@ -22,7 +21,7 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['geth-t8n', runT8nSuite],
   ['legacy-constantinople-vm', runVmSuite],
   ['et-state', runStateSuite],
-  ['et-eip-state', runDraftEip2537Suite],
+  ['et-eip-state', runStateSuite],
   ['legacy-constantinople-state', runStateSuite],
   ['legacy-cancun-state', runStateSuite],
   ['eest-state', runStateSuite],

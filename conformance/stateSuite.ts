@@ -18,11 +18,7 @@ type Row = {
 const EXIT_CODES: readonly (number | null)[] = [0, 1]
 
 export async function runStateSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
-  await runStateTests(fixtures.folderOf(report.suite), report)
-}
-
-/** Runs a file, folder or shard. */
-export async function runStateTests(path: string, report: SuiteReport): Promise<void> {
+  const path = fixtures.folderOf(report.suite)
   const command = join(import.meta.dirname, '../cli/main.js')
   const args = [command, 'statetest', path, '--json']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
