@@ -7,6 +7,7 @@ import {
   type EnterEvent,
   type ExitEvent,
   type LogEvent,
+  type PrecompileSet,
   type SelfDestructEvent,
   STATUS_TEXTS,
   Status,
@@ -62,13 +63,15 @@ export function isCreation({ kind }: CallFrame): boolean {
 export class CallFrames {
   root: CallFrame | undefined
   fork: Fork = Fork.Frontier
+  precompileSet: PrecompileSet | undefined
   private readonly open: CallFrame[] = []
   private readonly faults = new FaultWatch()
   private gasLimit = 0n
   private logCount = 0
 
-  begin({ fork, transaction }: TraceStart): void {
+  begin({ fork, precompileSet, transaction }: TraceStart): void {
     this.fork = fork
+    this.precompileSet = precompileSet
     this.gasLimit = transaction.gasLimit
   }
 
@@ -153,7 +156,7 @@ export class CallFrames {
 
   private errorOf(frame: CallFrame, status: Status, fault: StepEvent | undefined): string {
     if (status === Status.PrecompileFailed)
-      return precompileFaultText(frame.to, frame.input, frame.gas, this.fork)
+      return precompileFaultText(frame.to, frame.input, frame.gas, this.fork, this.precompileSet)
     return fault === undefined ? STATUS_TEXTS[status]! : faultText(status, fault, this.fork)
   }
 }

@@ -4,6 +4,7 @@ import {
   OPCODES,
   opcodeName,
   type Precompile,
+  type PrecompileSet,
   precompileAt,
   STATUS_TEXTS,
   Status,
@@ -40,14 +41,19 @@ export function precompileFaultText(
   input: Uint8Array,
   gas: bigint,
   fork: Fork,
+  set?: PrecompileSet,
 ): string {
-  const result = precompileOf(address, fork)?.run(input, gas)
+  const result = precompileOf(address, fork, set)?.run(input, gas)
   if (result?.kind === 'outOfGas') return STATUS_TEXTS[Status.OutOfGas]!
   return result?.kind === 'failure' ? result.reason : STATUS_TEXTS[Status.PrecompileFailed]!
 }
 
 /** The precompile at an address of 20 bytes, or `undefined`. */
-export function precompileOf(address: Uint8Array, fork: Fork): Precompile | undefined {
+export function precompileOf(
+  address: Uint8Array,
+  fork: Fork,
+  set?: PrecompileSet,
+): Precompile | undefined {
   if (!bytesAreZero(address.subarray(0, PRECOMPILE_PREFIX_BYTES))) return undefined
-  return precompileAt((address[18]! << 8) | address[19]!, fork)
+  return precompileAt((address[18]! << 8) | address[19]!, fork, set)
 }

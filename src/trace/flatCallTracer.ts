@@ -101,7 +101,7 @@ export class FlatCallTracer implements Tracer {
   private isHidden({ kind, to }: CallFrame): boolean {
     if (this.options.includePrecompiles === true) return false
     if (kind !== CALL && kind !== STATICCALL) return false
-    return precompileOf(to, this.frames.fork) !== undefined
+    return precompileOf(to, this.frames.fork, this.frames.precompileSet) !== undefined
   }
 
   private flatten(frame: CallFrame, traceAddress: readonly number[], list: TraceValue[]): void {

@@ -49,7 +49,8 @@ export class LegacyCallTracer implements Tracer {
         const frame = frames.exit(event)
         if (event.depth === 1) return
         if (event.status > Status.Revert && !hasFault) frame.error = UNSEEN_FAILURE
-        if (precompileOf(frame.to, frames.fork) !== undefined) frames.current.calls.pop()
+        if (precompileOf(frame.to, frames.fork, frames.precompileSet) !== undefined)
+          frames.current.calls.pop()
         this.arriving = frame
       },
       onSelfDestruct: (event) => frames.selfDestruct(event),

@@ -1,6 +1,7 @@
 /** Runs a transaction over a few accounts under a tracer. */
 import { bigintToBytes, Fork } from '../base/index.ts'
 import type { UnsignedTransaction } from '../codec/index.ts'
+import type { PrecompileSet } from '../evm/index.ts'
 import { addressOf, assemble } from '../evm/testWorld.suite.ts'
 import { executeTransaction, type TransactionOutcome } from '../execute/index.ts'
 import { legacy, SENDER, TARGET, type TestAccount, world } from '../execute/testWorld.suite.ts'
@@ -21,6 +22,7 @@ export type TraceRunOptions = {
   readonly fork?: Fork
   readonly transaction?: UnsignedTransaction
   readonly accounts?: readonly TestAccount[]
+  readonly precompileSet?: PrecompileSet
 }
 
 /** Calls `TARGET`, which has this code, and one more contract at `OTHER`. */
@@ -38,7 +40,8 @@ export function slot(key: bigint, value: bigint): readonly [Uint8Array, Uint8Arr
 
 export function traced(tracer: Tracer, options: TraceRunOptions): TraceRun {
   const { fork = Fork.Prague, transaction = legacy({ gasLimit: 1_000_000n }) } = options
-  const context = world(fork, options.accounts ?? [])
+  const { precompileSet } = options
+  const context = world(fork, options.accounts ?? [], { precompileSet })
   const outcome = traceTransaction(context, transaction, SENDER, tracer)
   return { outcome, result: tracer.result() }
 }

@@ -25,6 +25,7 @@ export function traceTransaction(
   tracer.begin?.({
     state: machine,
     fork: block.fork,
+    precompileSet: block.precompileSet,
     coinbase: block.coinbase,
     transaction,
     sender,

@@ -8,7 +8,7 @@
  */
 import type { Fork } from '../base/index.ts'
 import type { UnsignedTransaction } from '../codec/index.ts'
-import type { EvmHooks, Machine } from '../evm/index.ts'
+import type { EvmHooks, Machine, PrecompileSet } from '../evm/index.ts'
 import type { TransactionOutcome } from '../execute/index.ts'
 
 /** A value that `JSON.stringify` writes as it is. Members that are `undefined` are left out. */
@@ -30,6 +30,8 @@ export type TraceState = Pick<
 export type TraceStart = {
   readonly state: TraceState
   readonly fork: Fork
+  /** As the block's environment has it. */
+  readonly precompileSet?: PrecompileSet | undefined
   /** Of the block, 20 bytes. */
   readonly coinbase: Uint8Array
   readonly transaction: UnsignedTransaction

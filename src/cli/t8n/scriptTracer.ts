@@ -195,7 +195,8 @@ export class ScriptTracer implements Tracer {
       toAddress: addressOf,
       toContract: (address: Bytes, nonce: number) =>
         contractAddress(addressOf(address), BigInt(nonce)),
-      isPrecompiled: (address: Bytes) => precompileOf(addressOf(address), this.fork) !== undefined,
+      isPrecompiled: (address: Bytes) =>
+        precompileOf(addressOf(address), this.fork, this.start?.precompileSet) !== undefined,
       slice: (bytes: Bytes, from: number, to: number) => bytesOf(bytes).slice(from, to),
       bigInt: (value: string | number | bigint) => BigInt(value),
     }
