@@ -14,7 +14,10 @@ export type StepEvent = {
   readonly opcode: number
   /** Gas before the step. */
   readonly gas: bigint
-  /** Gas it took; for calls and creations with the gas given to the callee, without a stipend. */
+  /**
+   * Gas it took; for calls and creations with the gas given to the callee, without a stipend. Of a failing step what it
+   * would have taken, also where that is more than there was; nothing but the fixed part where geth tells no more.
+   */
   readonly cost: bigint
   /** 1 for the transaction's own frame, as EIP-3155 counts. */
   readonly depth: number
