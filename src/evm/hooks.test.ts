@@ -199,3 +199,31 @@ test('Frontier shows the code that a creation could not pay for', () => {
   assert.equal(result.output.length, 512, 'of a transaction')
   assert.equal(machine.getCodeSize(result.created!), 0)
 })
+
+test('a listener for faults hears of the failing steps alone, as one of all steps does', () => {
+  const world = new World()
+  world.put(CALLEE, { code: assemble('1 2 ADD ADD') })
+  const heard = (faultsOnly: boolean) => {
+    const steps: StepEvent[] = []
+    const machine = new Machine()
+    machine.trace({ wants: { faultsOnly }, onStep: (step) => steps.push(step) })
+    runCode(assemble('0 0 0 0 0 0xdddd 100 CALL 3 JUMP'), { machine, world })
+    return steps
+  }
+  const faults = heard(true)
+  assert.deepEqual(
+    faults,
+    heard(false).filter(({ error }) => error !== undefined),
+  )
+  assert.deepEqual(
+    faults.map(({ error, depth, stackSize }) => [error, depth, stackSize]),
+    [
+      [Status.StackUnderflow, 2, 1],
+      [Status.InvalidJump, 1, 2],
+    ],
+  )
+  const all = { onStep: () => undefined }
+  const some = { ...all, wants: { faultsOnly: true } }
+  assert.equal(joinHooks(some, some, {}).wants?.faultsOnly, true)
+  assert.equal(joinHooks(some, all).wants?.faultsOnly, false)
+})

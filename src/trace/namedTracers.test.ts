@@ -128,6 +128,20 @@ test('the legacy tracer knows what a script could see', () => {
   assert.match(JSON.stringify(faulty.result), /stack underflow \(0 <=> 2\)/)
 })
 
+test('the ERC-7562 tracer keeps first reads, and none of what was written before', () => {
+  const code = '1 SLOAD 9 1 SSTORE 1 SLOAD 4 2 SSTORE 2 SLOAD 0xdddd EXTCODESIZE ISZERO GAS'
+  const { result } = traced(openTracer('erc7562Tracer'), { accounts: accountsOf(code) })
+  type Uses = {
+    accessedSlots: { reads: Record<string, string[]>; writes: Record<string, number> }
+    extCodeAccessInfo: string[]
+  }
+  const { accessedSlots, extCodeAccessInfo } = result as unknown as Uses
+  const word = (digit: string) => `0x${digit.padStart(64, '0')}`
+  assert.deepEqual(accessedSlots.reads, { [word('1')]: [word('7')] })
+  assert.deepEqual(accessedSlots.writes, { [word('1')]: 1, [word('2')]: 1 })
+  assert.deepEqual(extCodeAccessInfo, [], 'a check for existence is no access')
+})
+
 test('selectors are counted with the size of what follows them', () => {
   const transaction = legacy({ gasLimit: 100_000n, data: Uint8Array.of(1, 2, 3, 4, 5) })
   const { result } = traced(openTracer('4byteTracer'), {
@@ -135,6 +149,9 @@ test('selectors are counted with the size of what follows them', () => {
     accounts: accountsOf('STOP'),
   })
   assert.deepEqual(result, { '0x01020304-1': 1 })
+  const bare = legacy({ gasLimit: 100_000n, data: Uint8Array.of(1, 2, 3, 4) })
+  const counted = traced(openTracer('4byteTracer'), { transaction: bare })
+  assert.deepEqual(counted.result, { '0x01020304-0': 1 })
 })
 
 test('struct logs are bounded by their limit, and show storage as it becomes known', () => {

@@ -72,6 +72,7 @@ test('names the fault and the place as geth does', () => {
   )
   assert.equal(wordsOf(encodeRlp(Uint8Array.of(9, 9))), 'transaction type not supported')
   assert.equal(wordsOf(Uint8Array.of(0x80)), 'typed transaction too short')
+  assert.equal(wordsOf(Uint8Array.of(0x02)), 'typed transaction too short')
 })
 
 test('what it accepts or refuses, the strict decoder does not crash on', () => {

@@ -26,7 +26,8 @@ test('a signature is judged by the fork', () => {
   assert.equal(signatureProblem(high, Fork.Homestead, 1n), invalid)
   const bound = { ...legacy, chainId: 5n }
   assert.equal(signatureProblem(bound, Fork.Homestead, 5n), invalid)
-  assert.equal(signatureProblem(bound, Fork.London, 5n), undefined)
+  assert.equal(signatureProblem(bound, Fork.TangerineWhistle, 5n), invalid)
+  assert.equal(signatureProblem(bound, Fork.SpuriousDragon, 5n), undefined)
   assert.equal(
     signatureProblem(bound, Fork.London, 1n),
     'invalid chain id for signer: have 5 want 1',
