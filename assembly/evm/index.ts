@@ -24,6 +24,7 @@ import { initHeap } from './heap'
 import { clearJournal, initJournal } from './journal'
 import { HASH_SCRATCH, M_WORD } from './layout'
 import { initLogs, truncateLogs } from './logs'
+import { initPairHashes } from './pairHashes'
 import { P_EMPTY_VANISH, parameter } from './rules'
 import { clearSlots, initSlots } from './slots'
 import { epoch, setEpoch, setRefund } from './state'
@@ -85,6 +86,7 @@ export function init(): void {
   initTransient()
   initJournal()
   initLogs()
+  initPairHashes()
   initCallMemory()
   initCodes()
 }

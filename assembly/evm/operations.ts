@@ -30,6 +30,7 @@ import {
   SCRATCH,
 } from './layout'
 import { appendLog } from './logs'
+import { hashPair, PAIR_BYTES } from './pairHashes'
 import { GAS_COPY_WORD, GAS_KECCAK_WORD, GAS_LOG_BYTE, P_EXP_BYTE, parameter } from './rules'
 import { OUT_OF_GAS, RETURN_DATA_BOUNDS, REVERT, WRITE_PROTECTION } from './status'
 import { byteLength, copyWord, lessThan, power, readBytes, saturate, setSmall } from './word'
@@ -117,6 +118,10 @@ export function keccakOp(top: usize, gas: i64): i64 {
   gas = chargeWords(size, GAS_KECCAK_WORD, gas)
   if (gas < 0) return gas
   const start: usize = size == 0 ? 0 : usize(load<u64>(top))
+  if (size == PAIR_BYTES) {
+    hashPair(memoryAt + start, top - 32)
+    return gas
+  }
   hashOne(memoryAt + start, usize(size), SCRATCH + 512, HASH_SCRATCH)
   readBytes(SCRATCH + 512, top - 32)
   return gas
