@@ -1,5 +1,4 @@
 /** Reading what `--genesis` names: a public network, a geth genesis.json, or a file with an allocation alone. */
-import { readFileSync, statSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { VarveError } from '../base/index.ts'
 import {
@@ -12,7 +11,7 @@ import {
   readGenesisFile,
 } from '../chain/index.ts'
 import { networkOfAccounts } from '../engine/index.ts'
-import { UsageError } from './exit.ts'
+import { readBounded } from './boundedRead.ts'
 
 /**
  * Loads a genesis. A bare allocation belongs to the public network whose genesis state it makes.
@@ -38,15 +37,12 @@ async function genesisOfAlloc(path: string, accounts: readonly GenesisAccount[])
 
 function readText(path: string): string {
   try {
-    if (statSync(path).size > GENESIS_CHAR_COUNT_MAX)
-      throw new UsageError(`--genesis ${path}: larger than ${GENESIS_CHAR_COUNT_MAX} bytes`)
-    const bytes = readFileSync(path)
+    const bytes = readBounded(path, GENESIS_CHAR_COUNT_MAX)
     const plain = path.endsWith('.br')
       ? brotliDecompressSync(bytes, { maxOutputLength: GENESIS_CHAR_COUNT_MAX })
       : bytes
     return plain.toString('utf8')
   } catch (cause) {
-    if (cause instanceof UsageError) throw cause
     throw new VarveError(
       'GENESIS_FILE_UNREADABLE',
       `--genesis ${path}: expected a network (${NETWORK_NAMES.join(', ')}) or a readable file: ${cause instanceof Error ? cause.message : cause}`,

@@ -1,13 +1,5 @@
 /** Files and streams of geth's tools: `stdin`, `stdout` and `stderr` are names of streams, the empty name is none. */
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { T8nExit, T8nFault } from './t8nFault.ts'
 
@@ -20,12 +12,9 @@ const BUFFER_CHAR_COUNT = 64 * 1024
 
 /** Text of a file. @param what names it in messages @throws T8nFault Io */
 export function readText(path: string, what: string): string {
-  return guarded(`failed reading ${what} file`, () => {
-    const { size } = statSync(path)
-    if (size > INPUT_BYTES_MAX)
-      throw new Error(`expected at most ${INPUT_BYTES_MAX} bytes, found ${size}`)
-    return readFileSync(path, 'utf8')
-  })
+  return guarded(`failed reading ${what} file`, () =>
+    readBounded(path, INPUT_BYTES_MAX).toString('utf8'),
+  )
 }
 
 /** Parsed JSON of a file. @throws T8nFault Io, Json */
@@ -35,7 +24,9 @@ export function readJson(path: string, what: string): unknown {
 
 /** Parsed JSON of all that stands on stdin. @throws T8nFault Io, Json */
 export function readStdin(): unknown {
-  const text = guarded('failed reading stdin', () => readFileSync(STDIN_DESCRIPTOR, 'utf8'))
+  const text = guarded('failed reading stdin', () =>
+    readBounded(STDIN_DESCRIPTOR, INPUT_BYTES_MAX).toString('utf8'),
+  )
   return parseJson(text, 'failed unmarshalling stdin')
 }
 
