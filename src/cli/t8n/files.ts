@@ -1,6 +1,7 @@
 /** Files and streams of geth's tools: `stdin`, `stdout` and `stderr` are names of streams, the empty name is none. */
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { readBounded } from '../boundedRead.ts'
 import { T8nExit, T8nFault } from './t8nFault.ts'
 
 export const STDIN = 'stdin'
