@@ -34,8 +34,8 @@ export function withEngine<Result>(folder: string, work: (engine: Engine) => Res
 }
 
 /**
- * Runs `work` on a chain that may be written to, making the folder where there is none. Where the work fails before
- * anything was written, a folder that was made for it is taken away again.
+ * Runs `work` on a chain that may be written to, making the folder where there is none. Where nothing was written in
+ * the end, a folder that was made for it is taken away again.
  */
 export async function withWritableEngine<Result>(
   folder: string,
@@ -44,13 +44,10 @@ export async function withWritableEngine<Result>(
 ): Promise<Result> {
   const existed = existsSync(folder)
   const store = openLmdbStore(folder, { sync: 'always' })
-  let isEmpty = true
   try {
-    const result = await work(openEngine({ store, ...options }))
-    isEmpty = false
-    return result
+    return await work(openEngine({ store, ...options }))
   } finally {
-    isEmpty &&= store.tableStats().every(({ entryCount }) => entryCount === 0)
+    const isEmpty = store.tableStats().every(({ entryCount }) => entryCount === 0)
     store.close()
     if (!existed && isEmpty) rmSync(folder, { recursive: true, force: true })
   }

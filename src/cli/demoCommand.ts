@@ -17,7 +17,7 @@ import {
   demoGenesis,
   demoGenesisText,
 } from './demoChain.ts'
-import { toJson } from './exit.ts'
+import { EXIT_FAILED, toJson } from './exit.ts'
 import { type ImportReport, importFiles } from './importCommand.ts'
 import { Progress } from './progress.ts'
 
@@ -48,7 +48,8 @@ async function runDemo(files: readonly string[], flags: DemoFlags): Promise<void
       ...(flags.json === undefined ? {} : { json: flags.json }),
     }
     const report = await importFiles(chain, importFlags)
-    printReport(report, proveMiner(db), flags)
+    if (report.stopped) process.exitCode = EXIT_FAILED
+    else printReport(report, proveMiner(db), flags)
   } finally {
     if (flags.keep === true) console.error(`kept ${folder}`)
     else rmSync(folder, { recursive: true, force: true })
@@ -103,6 +104,7 @@ function printReport(
     return
   }
   const { blocks, head, seconds, blocksPerSecond } = report
+  if (head === null) return
   const rate = Math.round(blocksPerSecond).toLocaleString('en')
   console.log(
     `imported ${blocks} blocks in ${seconds.toFixed(2)} s, ${rate} blocks/s, every state root checked`,

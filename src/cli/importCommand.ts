@@ -43,7 +43,12 @@ export function addImportCommand(program: Command): void {
 /** What an import reports; the shape of `--json`. */
 export type ImportReport = {
   readonly blocks: number
-  readonly head: { readonly number: number; readonly hash: string; readonly stateRoot: string }
+  /** Newest block in the database; `null` where it was stopped before anything was written. */
+  readonly head: {
+    readonly number: number
+    readonly hash: string
+    readonly stateRoot: string
+  } | null
   readonly seconds: number
   readonly blocksPerSecond: number
   readonly phases: Engine['phases']
@@ -83,7 +88,8 @@ export async function importFiles(
         stopped = result.isStopped
       }
       const seconds = (performance.now() - start) / 1000
-      return reportOf(engine, blocks, seconds, stopped)
+      const isUntouched = stopped && blocks === 0 && isFresh
+      return reportOf(engine, { blocks, seconds, stopped, isUntouched })
     })
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
@@ -114,11 +120,15 @@ async function importFile(engine: Engine, file: string, flags: ImportFlags, sign
   }
 }
 
-function reportOf(engine: Engine, blocks: number, seconds: number, stopped: boolean): ImportReport {
+function reportOf(
+  engine: Engine,
+  run: { blocks: number; seconds: number; stopped: boolean; isUntouched: boolean },
+): ImportReport {
   const { number, hash, stateRoot } = engine.head.header
+  const { blocks, seconds, stopped, isUntouched } = run
   return {
     blocks,
-    head: { number, hash: toHex(hash), stateRoot: toHex(stateRoot) },
+    head: isUntouched ? null : { number, hash: toHex(hash), stateRoot: toHex(stateRoot) },
     seconds,
     blocksPerSecond: blocks === 0 ? 0 : blocks / seconds,
     phases: engine.phases,
@@ -126,16 +136,14 @@ function reportOf(engine: Engine, blocks: number, seconds: number, stopped: bool
   }
 }
 
-function describe({
-  blocks,
-  head,
-  seconds,
-  blocksPerSecond,
-  phases,
-  stopped,
-}: ImportReport): string {
+function describe(report: ImportReport): string {
+  const { blocks, head, seconds, blocksPerSecond, phases, stopped } = report
+  if (head === null) return 'stopped before anything was imported; nothing was written'
   const at = `head: block ${head.number}\nhash: ${head.hash}\nroot: ${head.stateRoot}`
-  if (blocks === 0) return `nothing to do: the database holds these blocks already\n${at}`
+  if (blocks === 0) {
+    if (stopped) return `stopped before a further block was imported\n${at}`
+    return `nothing to do: the database holds these blocks already\n${at}`
+  }
   const rate = Math.round(blocksPerSecond).toLocaleString('en')
   const shares = Object.entries(phases).map(([phase, value]) => `${phase} ${value.toFixed(2)} s`)
   const verb = stopped ? 'stopped: imported' : 'imported'

@@ -105,8 +105,10 @@ export function putIdentity(batch: WriteBatch, identity: ChainIdentity): void {
 export function readIdentity(store: Store): ChainIdentity | undefined {
   const version = store.get('meta', META.schemaVersion)
   if (version === undefined) {
-    for (const _ of store.range('meta', { limit: 1 }))
-      throw recordFault('schemaVersion', 'is missing')
+    // Empty is only a store without any row: a chain is never started on the remains of another.
+    const { table } = store.tableStats().find(({ entryCount }) => entryCount > 0) ?? {}
+    if (table !== undefined)
+      throw recordFault('schemaVersion', `is missing, though the table ${table} has rows`)
     return undefined
   }
   if (version.length !== 4 || readUint32BE(version, 0) !== SCHEMA_VERSION)
@@ -199,9 +201,15 @@ export function decodeStoredBody(row: Uint8Array, number: number): Body {
   }
 }
 
-/** Hash of the canonical block at a height, or `undefined` above the head. */
+/**
+ * Hash of the canonical block at a height, or `undefined` above the head.
+ * @throws VarveError ENGINE_BLOCK_INVALID where the row is no hash
+ */
 export function readCanonicalHash(store: Store, number: number): Uint8Array | undefined {
-  return store.get('canonical', numberKey(number))
+  const row = store.get('canonical', numberKey(number))
+  if (row !== undefined && row.length !== HASH_BYTES)
+    throw blockInvalid('canonical hash', number, `expected ${HASH_BYTES} bytes, got ${row.length}`)
+  return row
 }
 
 /** Height of a block by its hash, or `undefined` where the hash is not known. */

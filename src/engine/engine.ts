@@ -81,7 +81,8 @@ export class Engine {
   readonly spec: ChainSpec
   readonly genesisHash: Uint8Array
   private readonly store: Store
-  private readonly clock = new PhaseClock()
+  /** Where the time goes; whoever reads and decodes blocks for this engine books its part here. */
+  readonly clock = new PhaseClock()
   private readonly pending: PendingState
   private readonly batch = new WriteBatch()
   private readonly batchBlockCount: number

@@ -52,7 +52,9 @@ export async function importChain(
     return { blockCount: 0, isStopped: false }
   }
   const pacer = new Pacer(options.signal)
+  const checkStart = performance.now()
   await checkSource(source, pacer, options)
+  engine.clock.book('decode', performance.now() - checkStart)
   if (pacer.isStopped) return { blockCount: 0, isStopped: true }
   const total = last - from + 1
   let blockCount = 0
@@ -106,7 +108,7 @@ function checkOverlap(engine: Engine, source: BlockSource): void {
   if (chain !== undefined && bytesEqual(file, chain)) return
   throw new VarveError(
     'IMPORT_CHAIN_MISMATCH',
-    `${path}: block ${number}: expected hash ${chain === undefined ? 'none' : toHex(chain)}, as in the database, got ${toHex(file)}`,
+    `${path}: block ${number}: expected hash ${chain === undefined ? 'none' : toHex(chain)}, ${number === 0 ? 'as the genesis makes it' : 'as in the database'}, got ${toHex(file)}`,
     { path, number, expected: chain === undefined ? undefined : toHex(chain), found: toHex(file) },
   )
 }

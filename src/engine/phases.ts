@@ -1,6 +1,6 @@
 /**
- * Where the time of an import goes. Each phase is measured where it runs, so the sum is the import's time less what
- * the caller does between blocks.
+ * Where the time of an import goes. Each phase is measured where it runs: `decode` is the check of a file, in which its
+ * blocks are decoded, the others are the engine's. The sum is the import's time less what lies between.
  */
 
 /** The stages of a block, in their order, and the write of a batch. */

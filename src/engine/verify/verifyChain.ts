@@ -3,7 +3,7 @@
  * are no others. Each byte is covered: headers by their hash, bodies and receipts by the header's roots, the rest by
  * recomputing it.
  */
-import { bytesEqual, isVarveError, toHex } from '../../base/index.ts'
+import { bytesEqual, HASH_BYTES, isVarveError, toHex } from '../../base/index.ts'
 import {
   type ChainSpec,
   isMergedAfter,
@@ -20,7 +20,6 @@ import {
   emptyBody,
   type HeadRecord,
   hasEmptyBody,
-  readCanonicalHash,
   readHead,
   readIdentity,
   type StoredHeader,
@@ -104,9 +103,9 @@ class BlockChecker {
   /** Yields the faults of one block and returns its header, or `undefined` where there is none to go on with. */
   *run(): Generator<Difference, StoredHeader | undefined> {
     const { store, number, subject } = this
-    const hash = readCanonicalHash(store, number)
-    if (hash === undefined) {
-      yield difference('canonical', numberKey(number), subject, 'the hash of the block', undefined)
+    const hash = store.get('canonical', numberKey(number))
+    if (hash?.length !== HASH_BYTES) {
+      yield difference('canonical', numberKey(number), subject, 'the hash of the block', hash)
       return undefined
     }
     const key = blockKey(number, hash)

@@ -184,7 +184,8 @@ class StateWalk {
 
   /** Names the first account node that the trie does not lead to, level by level. */
   private *strayAccountNodes(stateRoot: Uint8Array): Generator<Difference> {
-    for (let depth = 0; depth <= 2 * HASH_BYTES; depth++) {
+    // One past the longest path: rows of a depth that no trie has are the last to be found.
+    for (let depth = 0; depth <= 2 * HASH_BYTES + 1; depth++) {
       const reached = new Set<string>()
       const inner = accountNodeReader(this.store)
       const reader: NodeReader = {
@@ -196,7 +197,9 @@ class StateWalk {
       const trie = new Trie({ arena: this.arena, root: stateRoot, reader })
       for (const _ of trie.entries());
       trie.dispose()
-      const bounds = { gte: Uint8Array.of(depth), lt: Uint8Array.of(depth + 1) }
+      const isLast = depth > 2 * HASH_BYTES
+      const gte = Uint8Array.of(depth)
+      const bounds = isLast ? { gte } : { gte, lt: Uint8Array.of(depth + 1) }
       for (const { key, value } of this.store.range('accountNodes', bounds))
         if (!reached.has(toHex(key))) {
           yield difference(

@@ -78,6 +78,36 @@ test('a row that belongs to nothing is found, in every table but codes, whose ro
   assert.equal(firstDifference(store), undefined)
 })
 
+test('a database that lost all its records is not taken for an empty one', () => {
+  const batch = new WriteBatch()
+  for (const { table, key } of rows) if (table === 'meta') batch.delete(table, key)
+  store.write(batch)
+  assert.ok(firstDifference(store))
+  assert.throws(() => openEngine({ store, genesis: testGenesis() }), /"schemaVersion" is missing/)
+  for (const { table, key, value } of rows) if (table === 'meta') restore(table, key, value)
+})
+
+test('rows of a wrong length, and node rows below any path, are found and named', () => {
+  for (const { table, key, value } of rows)
+    for (const changed of [value.slice(1), Uint8Array.of(...value, 0)]) {
+      restore(table, key, changed)
+      assert.ok(firstDifference(store), `${table} ${toHex(key)}`)
+      restore(table, key, value)
+    }
+  for (const key of [
+    Uint8Array.of(0xff),
+    Uint8Array.of(0xff, 0xff),
+    new Uint8Array(34).fill(0x41),
+  ]) {
+    restore('accountNodes', key, Uint8Array.of(1))
+    assert.ok(firstDifference(store), toHex(key))
+    const batch = new WriteBatch()
+    batch.delete('accountNodes', key)
+    store.write(batch)
+  }
+  assert.equal(firstDifference(store), undefined)
+})
+
 function restore(table: (typeof TABLES)[number], key: Uint8Array, value: Uint8Array): void {
   const batch = new WriteBatch()
   batch.put(table, key, value)
