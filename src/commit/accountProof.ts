@@ -3,7 +3,9 @@
  * state root and nothing else. The root is a required argument: a proof that only agrees with itself proves nothing.
  */
 import {
+  ADDRESS_BYTES,
   bytesEqual,
+  EMPTY_CODE_HASH,
   EMPTY_TRIE_ROOT,
   HASH_BYTES,
   isVarveError,
@@ -29,7 +31,8 @@ export type SlotProof = {
 
 /**
  * The answer to `eth_getProof`. Of an account that does not exist, all values are zero, both hashes included, as
- * geth answers.
+ * geth answers. Older geth, reth and others give the hash of no code and the root of the empty trie instead; each
+ * hash may be verified in either form.
  */
 export type AccountProof = {
   readonly address: Uint8Array
@@ -50,7 +53,8 @@ export type VerifiedAccount = {
 
 /**
  * Makes the proof of an account and some of its slots. Changes nothing.
- * @throws VarveError PROOF_KEYS_TOO_MANY above 1024 slots, TRIE_NODE_MISSING where the store is damaged
+ * @throws VarveError PROOF_ARGUMENT_INVALID, PROOF_KEYS_TOO_MANY above 1024 slots, TRIE_NODE_MISSING where the store
+ *   is damaged
  */
 export function proveAccount(
   summary: StateSummary,
@@ -58,6 +62,8 @@ export function proveAccount(
   slots: readonly Uint8Array[],
 ): AccountProof {
   checkSlotCount(slots.length)
+  checkBytes('address', address, ADDRESS_BYTES)
+  for (const slot of slots) checkBytes('slot', slot, HASH_BYTES)
   const addressHash = addressHashOf(address)
   const leaf = summary.accountLeaf(addressHash)
   const accountProof = summary.proveAccount(addressHash)
@@ -80,10 +86,14 @@ export function proveAccount(
 /**
  * Checks a proof against a state root that the caller trusts: the account, each claimed field, and each slot.
  * @returns what the state holds under `stateRoot`; absence is an answer, not an error
- * @throws VarveError PROOF_INVALID where any part does not follow from the root, PROOF_KEYS_TOO_MANY
+ * @throws VarveError PROOF_INVALID where any part does not follow from the root, PROOF_ARGUMENT_INVALID,
+ *   PROOF_KEYS_TOO_MANY
  */
 export function verifyAccountProof(stateRoot: Uint8Array, proof: AccountProof): VerifiedAccount {
   checkSlotCount(proof.storageProof.length)
+  checkBytes('state root', stateRoot, HASH_BYTES)
+  checkBytes('address', proof.address, ADDRESS_BYTES)
+  for (const { slot } of proof.storageProof) checkBytes('slot', slot, HASH_BYTES)
   const found = verifyProof({
     root: stateRoot,
     key: addressHashOf(proof.address),
@@ -107,13 +117,28 @@ function verifySlot(storageRoot: Uint8Array, claim: SlotProof): Uint8Array {
 }
 
 function checkClaims(proof: AccountProof, leaf: AccountLeaf | undefined): void {
-  const { nonce = 0n, balance = 0n, codeHash = ZERO_HASH, storageRoot = ZERO_HASH } = leaf ?? {}
+  if (leaf === undefined) {
+    checkAbsenceClaims(proof)
+    return
+  }
+  const { nonce, balance, codeHash, storageRoot } = leaf
   if (proof.nonce !== nonce) throw proofFault('nonce', nonce, proof.nonce)
   if (proof.balance !== balance) throw proofFault('balance', balance, proof.balance)
   if (!bytesEqual(proof.codeHash, codeHash))
     throw proofFault('code hash', toHex(codeHash), toHex(proof.codeHash))
   if (!bytesEqual(proof.storageRoot, storageRoot))
     throw proofFault('storage root', toHex(storageRoot), toHex(proof.storageRoot))
+}
+
+/** Nodes disagree on the two hashes of no account: zero, or those of an account without code and storage. */
+function checkAbsenceClaims(proof: AccountProof): void {
+  const { nonce, balance, codeHash, storageRoot } = proof
+  if (nonce !== 0n) throw absenceFault('nonce', nonce)
+  if (balance !== 0n) throw absenceFault('balance', balance)
+  if (!bytesEqual(codeHash, ZERO_HASH) && !bytesEqual(codeHash, EMPTY_CODE_HASH))
+    throw absenceFault('code hash', toHex(codeHash))
+  if (!bytesEqual(storageRoot, ZERO_HASH) && !bytesEqual(storageRoot, EMPTY_TRIE_ROOT))
+    throw absenceFault('storage root', toHex(storageRoot))
 }
 
 function decodeLeafOfProof(value: Uint8Array): AccountLeaf {
@@ -157,6 +182,25 @@ function checkSlotCount(count: number): void {
     )
 }
 
+/** Only hashes enter a trie, so an argument of the wrong length would else be proven absent. */
+function checkBytes(what: string, value: unknown, length: number): void {
+  if (value instanceof Uint8Array && value.length === length) return
+  const found = value instanceof Uint8Array ? `${value.length} bytes` : typeof value
+  throw new VarveError(
+    'PROOF_ARGUMENT_INVALID',
+    `proof: expected ${length} bytes in a Uint8Array as ${what}, got ${found}`,
+    { what, length, found },
+  )
+}
+
+function absenceFault(what: string, found: string | bigint): VarveError {
+  return new VarveError(
+    'PROOF_INVALID',
+    `proof of ${what}: under the root there is no such account, the claim says ${found}`,
+    { what, expected: 'no account', found },
+  )
+}
+
 function proofFault(what: string, expected: string | bigint, found: string | bigint): VarveError {
   return new VarveError(
     'PROOF_INVALID',
@@ -171,5 +215,7 @@ function proofFault(what: string, expected: string | bigint, found: string | big
 
 /** Error codes of this module; PROOF_INVALID is the trie's. */
 export type AccountProofErrorCode =
+  /** An address, slot or root of the wrong length, or no bytes at all. */
+  | 'PROOF_ARGUMENT_INVALID'
   /** More slots than one proof may ask for. */
-  'PROOF_KEYS_TOO_MANY'
+  | 'PROOF_KEYS_TOO_MANY'

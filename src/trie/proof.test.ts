@@ -116,6 +116,29 @@ test('one proof for many keys: answers in their order, each node once', () => {
   assert.deepEqual(verifyMultiProof({ root: trie.root(), keys, proof: proof.reverse() }), answers)
 })
 
+test('equal subtrees at several paths are in a proof once', () => {
+  const value = '07'.repeat(40)
+  const trie = trieOf({ '10aa': value, '20aa': value })
+  const keys = ['10aa', '20aa', '30aa'].map((key) => fromBareHex(key))
+  const proof = trie.prove(keys)
+  assert.equal(proof.length, 2, 'the branch and the one leaf')
+  const present = { kind: 'present', value: fromBareHex(value) }
+  const answers = verifyMultiProof({ root: trie.root(), keys, proof })
+  assert.deepEqual(answers, [present, present, { kind: 'absent' }])
+  for (const key of keys.slice(0, 2)) assert.deepEqual(trie.prove([key]), proof)
+})
+
+test('what is no root of 32 bytes is refused by name', () => {
+  const key = Uint8Array.of(1)
+  const wrong: readonly unknown[] = [new Uint8Array(31), new Uint8Array(33), '0x00', undefined, []]
+  for (const value of wrong) {
+    const root = value as Uint8Array
+    const refusal = { code: 'PROOF_INVALID', message: /expected a root of 32 bytes/ }
+    assert.throws(() => verifyProof({ root, key, proof: [] }), refusal)
+    assert.throws(() => verifyMultiProof({ root, keys: [key], proof: [] }), refusal)
+  }
+})
+
 test('size is bounded before anything is hashed', () => {
   const root = keccak256(Uint8Array.of(1))
   const key = Uint8Array.of(1)

@@ -49,6 +49,7 @@ const PROOF_BYTES_MAX = TRIE_VALUE_BYTES_MAX + 2 ** 20
  */
 export function verifyProof(question: ProofQuestion): ProvenValue {
   const { root, key, proof } = question
+  checkRoot(root)
   return verify(root, [key], proof, PROOF_NODE_COUNT_MAX)[0]!
 }
 
@@ -58,6 +59,7 @@ export function verifyProof(question: ProofQuestion): ProvenValue {
  */
 export function verifyMultiProof(question: MultiProofQuestion): ProvenValue[] {
   const { root, keys, proof } = question
+  checkRoot(root)
   if (keys.length > PROOF_KEY_COUNT_MAX)
     throw proofInvalid(
       root,
@@ -72,8 +74,6 @@ function verify(
   proof: readonly Uint8Array[],
   nodeCountMax: number,
 ): ProvenValue[] {
-  if (root.length !== HASH_BYTES)
-    throw proofInvalid(root, `expected a root of ${HASH_BYTES} bytes, got ${root.length}`)
   for (const key of keys)
     if (key.length > TRIE_KEY_BYTES_MAX)
       throw proofInvalid(root, `key ${toHex(key)} is longer than ${TRIE_KEY_BYTES_MAX} bytes`)
@@ -109,6 +109,14 @@ function verify(
   } finally {
     trie.dispose()
   }
+}
+
+/** The root is the one thing that is trusted, so anything else in its place is named as such. */
+function checkRoot(root: unknown): void {
+  if (root instanceof Uint8Array && root.length === HASH_BYTES) return
+  const found = root instanceof Uint8Array ? `${root.length} bytes` : typeof root
+  const problem = `expected a root of ${HASH_BYTES} bytes in a Uint8Array, got ${found}`
+  throw new VarveError('PROOF_INVALID', `proof: ${problem}`, { problem })
 }
 
 /** The nodes by hash in hex. Bounds and doubles are checked before anything is hashed. */

@@ -17,6 +17,7 @@ import {
   EMPTY_TRIE_ROOT,
   HASH_BYTES,
   TRIE_KEY_BYTES_MAX,
+  toBareHex,
 } from '../base/index.ts'
 import { trieNodeKernel } from '../kernels/index.ts'
 import type { TrieChange } from './batch.ts'
@@ -166,8 +167,8 @@ export class Trie {
 
   /**
    * The nodes that decide the presence or absence of `keys` under `root()`: for one key from the root down, as in
-   * `eth_getProof`; for more, each node once, in the order of first use. No node for the empty trie; embedded nodes
-   * lie in their parents.
+   * `eth_getProof`; for more, each node once, in the order of first use, also where equal subtrees stand at several
+   * paths. No node for the empty trie; embedded nodes lie in their parents.
    * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID, TRIE_KEY_INVALID, TRIE_DISPOSED, ARENA_FULL
    */
   prove(keys: readonly Uint8Array[]): Uint8Array[] {
@@ -178,8 +179,7 @@ export class Trie {
       if (key.length > TRIE_KEY_BYTES_MAX) throw keyInvalid(key, TRIE_KEY_BYTES_MAX)
       findLeaf(core, key, (node) => seen.add(node))
     }
-    const nodes = new HandleList()
-    for (const node of seen) if (isStored(core, node)) nodes.push(node)
+    const nodes = distinctNodes(core, seen)
     const proof: Uint8Array[] = []
     core.kernel.encodeNodes(nodes.handles, nodes.count, (bytes, start, lengths, count) => {
       let at = start
@@ -217,6 +217,20 @@ export class Trie {
     if (this.isDisposed) throw trieDisposed()
     return this.core
   }
+}
+
+/** The hashed nodes that stand by themselves, those of equal content once: a proof's reader finds nodes by hash. */
+function distinctNodes(core: TrieCore, nodes: Iterable<NodeHandle>): HandleList {
+  const distinct = new HandleList()
+  const hashes = new Set<string>()
+  for (const node of nodes) {
+    if (!isStored(core, node)) continue
+    const hash = toBareHex(hashOf(core, node))
+    if (hashes.has(hash)) continue
+    hashes.add(hash)
+    distinct.push(node)
+  }
+  return distinct
 }
 
 /** Whether a hashed node stands in the store by itself. */
