@@ -22,6 +22,12 @@ export function parseSlot(text: string): Uint8Array {
   return fromBareHex(digits.padStart(2 * HASH_BYTES, '0'))
 }
 
+/** Path of a folder. An empty one, as from a shell variable that is not set, would mean the folder at hand. */
+export function parseFolder(text: string): string {
+  if (text === '') throw new InvalidArgumentError('expected the path of a folder, got nothing.')
+  return text
+}
+
 /** A block number. */
 export function parseCount(text: string): number {
   const value = Number(text)

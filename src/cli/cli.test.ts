@@ -116,6 +116,10 @@ test('wrong usage ends with 2 and a line that says what was expected', () => {
     ['get', 'storage', `0x${'00'.repeat(20)}`, 'xyz', '--db', db],
     ['get', 'storage', `0x${'00'.repeat(20)}`, '--db', db],
     ['db', 'verify'],
+    ['import', chain, '--db', ''],
+    ['db', 'stats', '--db', ''],
+    ['db', 'verify', '--db', ''],
+    ['get', 'account', `0x${'00'.repeat(20)}`, '--db', ''],
   ]) {
     const { status, stderr } = varve(...parameters)
     assert.equal(status, 2, parameters.join(' '))
@@ -168,6 +172,12 @@ test('a folder that cannot be a database is refused with one line', () => {
   const file = join(folder, 'a-file')
   writeFileSync(file, 'x')
   assertRefused(join(file, 'below'), chain, /a-file/, '--genesis', genesis)
+  for (const path of [file, '/dev/null']) {
+    const { status, stderr } = varve(...importOf(path))
+    assert.equal(status, 1)
+    assert.ok(stderr.includes(path) && stderr.trim().endsWith('[STORE_UNWRITABLE]'), stderr)
+    assert.equal(stderr.trim().split('\n').length, 1, stderr)
+  }
   const other = join(folder, 'other')
   cpSync(join(folder, 'demo'), other, { recursive: true })
   const { status, stderr } = varve('import', chain, '--db', other, '--genesis', genesis)

@@ -1,15 +1,20 @@
 /** Opening a database folder for a command, and closing it whatever happens. */
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { isVarveError } from '../base/index.ts'
 import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
 import { dataFile, META, openLmdbStore, type Store } from '../store/index.ts'
+import { UsageError } from './exit.ts'
 
 /**
  * Whether a folder holds a database with a chain. One whose making was cut off, and that holds no table yet, does not.
+ * Nor does what is no folder: opening it for writing says so.
  * @throws VarveError STORE_* where it holds something else: a database is not put among other files
+ * @throws UsageError for an empty path, which would mean the folder at hand
  */
 export function databaseHasChain(folder: string): boolean {
-  if (!existsSync(folder) || readdirSync(folder).length === 0) return false
+  if (folder === '') throw new UsageError('--db: expected the path of a folder, got nothing')
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return false
+  if (readdirSync(folder).length === 0) return false
   try {
     return withStore(folder, (store) => store.get('meta', META.schemaVersion) !== undefined)
   } catch (error) {

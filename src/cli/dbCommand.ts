@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { toHex } from '../base/index.ts'
 import { describeDifference, verifyStore } from '../engine/index.ts'
 import { type Store, TABLES } from '../store/index.ts'
-import { parsePositive } from './arguments.ts'
+import { parseFolder, parsePositive } from './arguments.ts'
 import { withEngine, withStore } from './database.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
 import { Progress } from './progress.ts'
@@ -16,7 +16,7 @@ export function addDbCommand(program: Command): void {
   const db = new Command('db').description('look at a database')
   db.command('stats')
     .description('head, rows and bytes of every table')
-    .requiredOption('--db <dir>', 'database folder')
+    .requiredOption('--db <dir>', 'database folder', parseFolder)
     .option('--digest', 'also a SHA-256 over all rows: equal contents have equal digests')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  varve db stats --db ./mainnet\n')
@@ -25,7 +25,7 @@ export function addDbCommand(program: Command): void {
     .description(
       'check every row against the rest; names the first difference, exit 1 where there is one',
     )
-    .requiredOption('--db <dir>', 'database folder')
+    .requiredOption('--db <dir>', 'database folder', parseFolder)
     .option('--most <count>', 'differences to name before stopping', parsePositive, 1)
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  varve db verify --db ./mainnet\n')

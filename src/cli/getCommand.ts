@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { toHex, toQuantity } from '../base/index.ts'
 import type { AccountProof, EngineView } from '../engine/index.ts'
-import { parseAddress, parseBlock, parseSlot } from './arguments.ts'
+import { parseAddress, parseBlock, parseFolder, parseSlot } from './arguments.ts'
 import { withEngine } from './database.ts'
 import { toJson } from './exit.ts'
 
@@ -27,7 +27,7 @@ function subcommand(get: Command, name: string, description: string, slots?: str
   if (slots !== undefined) command.argument(slots, '1 to 64 hex digits each', addSlot, [])
   const example = `varve get ${name} 0x5abfec25f74cd88437631a7731906932776356f9${slots === undefined ? '' : ' 0x0'} --db ./mainnet`
   return command
-    .requiredOption('--db <dir>', 'database folder')
+    .requiredOption('--db <dir>', 'database folder', parseFolder)
     .option(
       '--block <number|latest>',
       'block whose state is asked; so far only the newest is kept',

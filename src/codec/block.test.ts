@@ -3,6 +3,7 @@
  * eras, two published chains with every transaction type, JSON-RPC answers, and seeded mutations.
  */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -256,10 +257,15 @@ test('chain files: cut off, packed, too long, not a chain, absent', () => {
       if (length !== block.length)
         assert.throws(read(two.slice(0, length)), isFault('CHAIN_FILE_BLOCK'), `${length} bytes`)
     assert.throws(read(Uint8Array.from([0x1f, 0x8b, 8])), isFault('CHAIN_FILE_GZIP'))
-    assert.throws(
-      read(Uint8Array.from([0xff, 1, 0, 0, 0, 0, 0, 0, 0])),
-      isFault('CHAIN_FILE_BLOCK'),
-    )
+    for (const [head, length] of [
+      [[0xff, 1, 0, 0, 0, 0, 0, 0, 0], '72057594037927945'],
+      [new Array(9).fill(0xff), '18446744073709551624'],
+    ] as const)
+      assert.throws(read(Uint8Array.from(head)), (error) => {
+        assert.ok(isVarveError(error, 'CHAIN_FILE_BLOCK'))
+        assert.ok(error.message.endsWith(`got ${length} bytes`), error.message)
+        return true
+      })
     assert.throws(read(Uint8Array.from([0xfb, 0x7f, 0, 0, 0])), isFault('CHAIN_FILE_BLOCK'))
     assert.throws(read(Uint8Array.from([0x80])), isFault('CHAIN_FILE_BLOCK'))
     assert.throws(() => new ChainFileReader(join(folder, 'none')), isFault('FILE_UNREADABLE'))
@@ -271,6 +277,24 @@ test('chain files: cut off, packed, too long, not a chain, absent', () => {
       assert.equal(error.data['offset'], two.length)
       return true
     })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('a pipe is refused at once, as opening it would wait for a writer', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'varve-pipe-'))
+  try {
+    const path = join(folder, 'pipe.rlp')
+    if (spawnSync('mkfifo', [path]).status !== 0) return context.skip('no mkfifo')
+    assert.throws(
+      () => new ChainFileReader(path),
+      (error) => {
+        assert.ok(isVarveError(error, 'FILE_UNREADABLE'))
+        assert.match(error.message, /it is no regular file/)
+        return true
+      },
+    )
   } finally {
     rmSync(folder, { recursive: true })
   }

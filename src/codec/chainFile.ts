@@ -92,21 +92,23 @@ export class ChainFileReader {
         'the list of a block',
         `byte 0x${first.toString(16)}`,
       )
-    let length = 1 + first - 0xc0
+    // Exact in messages too: eight bytes of length exceed 2^53.
+    let declared = BigInt(1 + first - 0xc0)
     if (first > 0xf7) {
       const widthBytes = first - 0xf7
-      let payload = 0
-      for (let at = 1; at <= widthBytes; at++) payload = payload * 256 + (head[at] ?? 0)
-      length = 1 + widthBytes + payload
+      let payload = 0n
+      for (let at = 1; at <= widthBytes; at++) payload = payload * 256n + BigInt(head[at] ?? 0)
+      declared = BigInt(1 + widthBytes) + payload
     }
-    if (length > RLP_ITEM_BYTES_MAX)
+    if (declared > RLP_ITEM_BYTES_MAX)
       throw this.fault(
         'CHAIN_FILE_BLOCK',
         offset,
         index,
         `a block of at most ${RLP_ITEM_BYTES_MAX} bytes`,
-        `${length} bytes`,
+        `${declared} bytes`,
       )
+    const length = Number(declared)
     if (length > this.byteCount - offset)
       throw this.fault(
         'CHAIN_FILE_BLOCK',

@@ -207,6 +207,31 @@ test('no file, no era1 file, and an empty one are refused', () => {
   })
 })
 
+test('numbers of the index beyond 2^53 are refused and named exactly', { skip }, () => {
+  withFolder((folder) => {
+    const path = join(folder, 'x.era1')
+    const sound = cutEra1(fixturePath(MAINNET), 10, 3)
+    // From the end of the file: count, three offsets, first number.
+    for (const [fromEnd, value, found] of [
+      [8, 2n ** 64n - 1n, '18446744073709551615'],
+      [16, 2n ** 63n - 2n ** 20n - 1n, `${2n ** 63n - 2n ** 20n - 1n + BigInt(sound.length - 48)}`],
+      [40, 2n ** 64n - 1n, '18446744073709551615'],
+    ] as const) {
+      const bytes = sound.slice()
+      new DataView(bytes.buffer).setBigUint64(bytes.length - fromEnd, value, true)
+      writeFileSync(path, bytes)
+      assert.throws(
+        () => new Era1Reader(path),
+        (error) => {
+          assert.ok(isVarveError(error, 'ERA1_INDEX'))
+          assert.ok(error.message.endsWith(`got ${found}`), error.message)
+          return true
+        },
+      )
+    }
+  })
+})
+
 function firstWithUncles(reader: Era1Reader): number {
   for (let index = 0; index < reader.count; index++)
     if (decodeBody(reader.readBlock(index).body).uncles.length > 0) return index

@@ -250,14 +250,15 @@ export class Era1Reader {
   private readCount(): number {
     const offset = this.byteCount - 8
     const bytes = this.file.read(Math.max(offset, 0), 8)
-    const count = bytes.length < 8 ? 0 : readUint64LE(bytes, 0)
+    const declared = bytes.length < 8 ? 0n : readUint64LE(bytes, 0)
+    const count = Number(declared)
     const bytesMin = ENTRY_HEADER_BYTES * 3 + 32 + 16 + 8 * count
     if (count < 1 || count > ERA1_BLOCK_COUNT_MAX || bytesMin > this.byteCount)
       throw this.fault(
         'ERA1_INDEX',
         Math.max(offset, 0),
         `a count of 1 to ${ERA1_BLOCK_COUNT_MAX} blocks at the end of the block index`,
-        `${count}`,
+        `${declared}`,
       )
     return count
   }
@@ -265,15 +266,16 @@ export class Era1Reader {
   private readIndex(): { startNumber: number; offsets: Float64Array } {
     const entry = this.entryAt(this.indexOffset, Era1EntryType.BlockIndex)
     const data = this.dataOf(entry, 16 + 8 * this.count)
-    const startNumber = readUint64LE(data, 0)
-    if (startNumber > Number.MAX_SAFE_INTEGER - ERA1_BLOCK_COUNT_MAX)
-      throw this.fault('ERA1_INDEX', entry.offset, 'a first block below 2^53', `${startNumber}`)
+    const declaredStart = readUint64LE(data, 0)
+    if (declaredStart > Number.MAX_SAFE_INTEGER - ERA1_BLOCK_COUNT_MAX)
+      throw this.fault('ERA1_INDEX', entry.offset, 'a first block below 2^53', `${declaredStart}`)
+    const startNumber = Number(declaredStart)
     const offsets = new Float64Array(this.count)
     for (let index = 0; index < this.count; index++) {
       const at = 8 + index * 8
-      // Signed: blocks lie before the index. Their offsets fit in 53 bits or are refused.
-      const relative = readUint32LE(data, at) + (readUint32LE(data, at + 4) | 0) * 0x1_0000_0000
-      const offset = this.indexOffset + relative
+      // Signed: blocks lie before the index.
+      const relative = BigInt.asIntN(64, readUint64LE(data, at))
+      const offset = BigInt(this.indexOffset) + relative
       if (offset < ENTRY_HEADER_BYTES || offset >= this.accumulatorOffset)
         throw this.fault(
           'ERA1_INDEX',
@@ -282,7 +284,7 @@ export class Era1Reader {
           `${offset}`,
           startNumber + index,
         )
-      offsets[index] = offset
+      offsets[index] = Number(offset)
     }
     return { startNumber, offsets }
   }
@@ -311,9 +313,9 @@ function readUint32LE(bytes: Uint8Array, at: number): number {
   )
 }
 
-/** Exact up to 2^53, above that the nearest double, which every check here refuses. */
-function readUint64LE(bytes: Uint8Array, at: number): number {
-  return readUint32LE(bytes, at) + readUint32LE(bytes, at + 4) * 0x1_0000_0000
+/** A bigint, so that what is refused is also named exactly. */
+function readUint64LE(bytes: Uint8Array, at: number): bigint {
+  return BigInt(readUint32LE(bytes, at)) | (BigInt(readUint32LE(bytes, at + 4)) << 32n)
 }
 
 /** Error codes of this module and of `era1Verify.ts`. All carry `path`, `offset`, and `number` where there is one. */

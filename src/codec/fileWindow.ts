@@ -1,5 +1,5 @@
 /** Reads ranges of a file through one window of memory, so that a file of any size costs the same. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { VarveError } from '../base/index.ts'
 
 const WINDOW_BYTES = 1024 * 1024
@@ -19,16 +19,13 @@ export class FileWindow {
   constructor(path: string) {
     this.path = path
     try {
+      // Before opening, since that waits for a writer where the path is a pipe.
+      if (!statSync(path).isFile()) throw new Error('it is no regular file')
       this.descriptor = openSync(path, 'r')
     } catch (error) {
       throw unreadable(path, error)
     }
-    const status = fstatSync(this.descriptor)
-    if (!status.isFile()) {
-      this.close()
-      throw unreadable(path, new Error('it is no regular file'))
-    }
-    this.byteCount = status.size
+    this.byteCount = fstatSync(this.descriptor).size
   }
 
   /**
@@ -79,5 +76,5 @@ function unreadable(path: string, cause: unknown): VarveError<FileErrorCode> {
 
 /** Error codes of this module. */
 export type FileErrorCode =
-  /** The file does not exist, is a folder, or cannot be read. */
+  /** The file does not exist, is no regular file, or cannot be read. */
   'FILE_UNREADABLE'

@@ -17,10 +17,11 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { open } from 'lmdb'
 import { isVarveError } from '../base/index.ts'
 import { type LmdbStoreOptions, openLmdbStore } from './lmdbStore.ts'
 import type { StoreErrorCode } from './store.ts'
-import { numberKey } from './tables.ts'
+import { numberKey, TABLES } from './tables.ts'
 import { WriteBatch } from './writeBatch.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'varve-lmdb-folder-'))
@@ -192,6 +193,45 @@ test('within one process: one writer, readers beside it, no writer beside a read
   const again = openLmdbStore(folder)
   assert.deepEqual(again.get('codes', numberKey(1)), numberKey(2))
   again.close()
+})
+
+test('a database of another program is not written into; one without any entry is taken', async () => {
+  const others: ((folder: string) => Promise<void>)[] = [
+    async (folder) => {
+      const other = open({ path: folder, noSubdir: false })
+      await other.put('a key', 'a value')
+      await other.close()
+    },
+    async (folder) => {
+      const other = open({ path: folder, noSubdir: false })
+      await other.openDB({ name: 'line\nbreak' }).put('a key', 'a value')
+      await other.close()
+    },
+    // Names as ours, but not all of them.
+    async (folder) => {
+      const other = open({ path: folder, noSubdir: false })
+      await other.openDB({ name: 'accounts' }).put('a key', 'a value')
+      await other.close()
+    },
+    // All of ours, and one more.
+    async (folder) => {
+      const other = open({ path: folder, noSubdir: false, maxDbs: TABLES.length + 1 })
+      for (const name of [...TABLES, 'users']) other.openDB({ name })
+      await other.close()
+    },
+  ]
+  for (const make of others) {
+    const folder = newFolder()
+    await make(folder)
+    const names = readdirSync(folder)
+    const before = readFileSync(join(folder, 'data.mdb'))
+    refuses(folder, 'STORE_CORRUPT')
+    assert.ok(before.equals(readFileSync(join(folder, 'data.mdb'))), 'left as it was')
+    assert.deepEqual(readdirSync(folder), names)
+  }
+  const bare = newFolder()
+  await open({ path: bare, noSubdir: false }).close()
+  openLmdbStore(bare).close()
 })
 
 test('a torn lock file is nobody’s', () => {

@@ -17,7 +17,7 @@
 import { realpathSync, statfsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ABORT, type Database, open, type RangeOptions, type RootDatabase } from 'lmdb'
-import { assert, bytesCompare, EMPTY_BYTES, VarveError } from '../base/index.ts'
+import { assert, bytesCompare, EMPTY_BYTES, toHex, VarveError } from '../base/index.ts'
 import { checkDataFile, corrupt, makeFolder, notFound, unwritable } from './lmdbFile.ts'
 import {
   closedFault,
@@ -121,13 +121,15 @@ class LmdbStore implements Store {
     }
     let releaseLock = () => {}
     try {
-      if (!readOnly)
+      if (!readOnly) {
+        checkTableNames(this.root, folder)
         releaseLock = acquireWriterLock(folder, (work) => {
           this.root.transactionSync(() => {
             work()
             return ABORT
           })
         })
+      }
       this.tables = this.openTables()
     } catch (error) {
       releaseLock()
@@ -322,6 +324,27 @@ const FULL_CODES = [28, 122, 69, -30792]
 const UNWRITABLE_CODES = [1, 2, 13, 20, 21, 30]
 /** MDB_PAGE_NOTFOUND, MDB_CORRUPTED, MDB_VERSION_MISMATCH, MDB_INVALID, MDB_INCOMPATIBLE, MDB_BAD_TXN */
 const CORRUPT_CODES = [-30797, -30796, -30794, -30793, -30784]
+
+/**
+ * Throws unless a database has all our tables, or nothing, as where its making was cut off: ours are made in one
+ * transaction. What another program keeps is not to be written into.
+ * @throws VarveError STORE_CORRUPT
+ */
+function checkTableNames(root: LmdbRoot, folder: string): void {
+  const expected = 'our tables or nothing'
+  let count = 0
+  // The default database lists the named ones; the library ends their names with a zero byte.
+  for (const key of root.getKeys()) {
+    const name = String.fromCharCode(...key).replace(/\0$/, '')
+    if (!Object.hasOwn(TABLE_INDEX, name)) {
+      const shown = /^[ -~]+$/.test(name) ? `"${name}"` : toHex(key)
+      throw corrupt(folder, expected, `another program's data: entry ${shown}`)
+    }
+    count++
+  }
+  if (count !== 0 && count !== TABLES.length)
+    throw corrupt(folder, expected, `another program's data: ${count} of ${TABLES.length} tables`)
+}
 
 function putAll(tables: readonly LmdbTable[], batch: WriteBatch, operations: Uint32Array): void {
   for (let at = 0; at < operations.length; at++) {
