@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { toHex } from '../base/index.ts'
 import { type Engine, type ImportProgress, importChain, openBlockSource } from '../engine/index.ts'
-import { parseCount, parsePositive } from './arguments.ts'
+import { parseCount, parseFolder, parsePositive } from './arguments.ts'
 import { databaseHasChain, withWritableEngine } from './database.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
 import { loadGenesis } from './genesis.ts'
@@ -24,7 +24,7 @@ export function addImportCommand(program: Command): void {
       'verify and import blocks: era1 files, or files of RLP blocks as geth exports them',
     )
     .argument('<file...>', 'files in the order of their blocks')
-    .requiredOption('--db <dir>', 'database folder; made where there is none')
+    .requiredOption('--db <dir>', 'database folder; made where there is none', parseFolder)
     .option(
       '--genesis <name|file>',
       'mainnet, sepolia, holesky, hoodi, or a genesis.json (default: that of the database, else mainnet)',
