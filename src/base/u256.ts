@@ -70,7 +70,8 @@ function wideBigEndian(value: bigint): Uint8Array {
   return bytes
 }
 
-function leadingZeroCount(bytes: Uint8Array): number {
+/** How many zero bytes stand in front of the first other one. */
+export function leadingZeroCount(bytes: Uint8Array): number {
   let count = 0
   while (count < bytes.length && bytes[count] === 0) count++
   return count

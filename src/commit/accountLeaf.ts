@@ -2,7 +2,7 @@
  * The value of a leaf of the account trie: RLP [nonce, balance, storageRoot, codeHash] (Yellow Paper, section 4.1).
  * The only meeting point of account and trie: `state/` knows no roots, `trie/` knows no accounts.
  */
-import { bigintToMinimalBytes, HASH_BYTES } from '../base/index.ts'
+import { bigintToMinimalBytes, HASH_BYTES, leadingZeroCount } from '../base/index.ts'
 import { encodeRlp, RlpReader } from '../codec/index.ts'
 import type { Account } from '../state/index.ts'
 
@@ -65,7 +65,5 @@ export function decodeAccountLeaf(bytes: Uint8Array): AccountLeaf {
 
 /** The value of a leaf of a storage trie: RLP of the slot without leading zeros. */
 export function encodeSlotLeaf(value: Uint8Array): Uint8Array {
-  let start = 0
-  while (start < value.length && value[start] === 0) start++
-  return encodeRlp(value.subarray(start))
+  return encodeRlp(value.subarray(leadingZeroCount(value)))
 }

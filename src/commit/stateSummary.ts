@@ -173,7 +173,8 @@ export class StateSummary {
   private clearStorage(addressHash: Uint8Array): void {
     const key = hashKey(addressHash)
     const open = this.storages.get(key)
-    if (open === undefined && isEmptyRoot(this.storedStorageRoot(addressHash))) return
+    if (open === undefined && bytesEqual(this.storedStorageRoot(addressHash), EMPTY_TRIE_ROOT))
+      return
     open?.trie.dispose()
     const trie = this.newStorageTrie(addressHash, EMPTY_TRIE_ROOT)
     this.storages.set(key, { addressHash, trie, isCleared: true, isDirty: false })
@@ -207,10 +208,6 @@ export class StateSummary {
       this.storages.clear()
     }
   }
-}
-
-function isEmptyRoot(root: Uint8Array): boolean {
-  return bytesEqual(root, EMPTY_TRIE_ROOT)
 }
 
 /** Error codes of this module. */

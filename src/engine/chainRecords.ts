@@ -212,12 +212,6 @@ export function readCanonicalHash(store: Store, number: number): Uint8Array | un
   return row
 }
 
-/** Height of a block by its hash, or `undefined` where the hash is not known. */
-export function readNumber(store: Store, hash: Uint8Array): number | undefined {
-  const row = store.get('numbers', hash)
-  return row === undefined ? undefined : readUint64BE(row, 0)
-}
-
 function recordFault(record: string, problem: string): VarveError<ChainRecordErrorCode> {
   return new VarveError('ENGINE_RECORD_INVALID', `the record "${record}" ${problem}`, { record })
 }

@@ -121,11 +121,6 @@ export class Engine {
     return this.headBlock
   }
 
-  /** Accepted blocks that are not in the store yet. */
-  get unwrittenCount(): number {
-    return this.unwritten.length
-  }
-
   /** False once a write has failed. */
   get isUsable(): boolean {
     return this.failure === undefined

@@ -14,6 +14,7 @@ import {
   EMPTY_CODE_HASH,
   HASH_BYTES,
   isVarveError,
+  leadingZeroCount,
   toHex,
   VarveError,
 } from '../base/index.ts'
@@ -89,9 +90,7 @@ export function decodeFlatAccount(row: Uint8Array, addressHash: Uint8Array): Acc
 /** A slot's row: its 32 bytes without leading zeros. The value is not zero. */
 export function encodeFlatSlot(value: Uint8Array): Uint8Array {
   assert(value.length === HASH_BYTES && !bytesAreZero(value), 'a stored slot is 32 bytes, not zero')
-  let start = 0
-  while (value[start] === 0) start++
-  return value.slice(start)
+  return value.slice(leadingZeroCount(value))
 }
 
 /** The 32 bytes of a slot's row; `slotHash` is for the message. @throws VarveError STATE_ROW_INVALID */
