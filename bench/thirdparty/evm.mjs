@@ -5,7 +5,8 @@
 // a count of rounds that takes it about `target` ms, and its output there (and gas, where it tells) must be Varve's.
 // Mgas/s is gas before refunds over wall time; `cpu` is over CPU time of all threads, the one to trust on a machine that
 // others use. Clocks hold the whole call: Varve begins a block and loads all state and code again, EDR reads its JSON.
-import { ENGINES, edrMissing } from './evmEngines.mjs'
+import { edrMissing } from './edrProvider.mjs'
+import { ENGINES } from './evmEngines.mjs'
 import { compileContracts, install, PROGRAMS, snailtracerPath } from './evmPrograms.mjs'
 import {
   circumstances,

@@ -1,9 +1,9 @@
 // The engines under one interface: `install(address, code)`, `deploy(initCode)`, `call(target, input)`, which changes no
 // state and gives `{ output, gasUsed }`, and `transactionGas(target, input)`, which charges refunds and input as well.
 // Addresses and output are hex text. EDR's `call` cannot tell gas.
-import { createRequire } from 'node:module'
 import { Fork, toHex } from '../../dist/base/index.js'
 import { Machine, preparePrecompiles } from '../../dist/evm/index.js'
+import { openEdr } from './edrProvider.mjs'
 import { MapWorld } from './mapWorld.mjs'
 
 const GAS = 1n << 40n
@@ -125,56 +125,18 @@ async function ethereumjs({ stateKind = 'simple', hasWasmKeccak = false } = {}) 
 }
 
 async function edr() {
-  const EDR = createRequire(import.meta.url)('@nomicfoundation/edr')
-  const context = new EDR.EdrContext()
-  const hardfork = 'prague'
-  await context.registerProviderFactory(EDR.GENERIC_CHAIN_TYPE, EDR.genericChainProviderFactory())
-  const provider = await context.createProvider(
-    EDR.GENERIC_CHAIN_TYPE,
-    {
-      allowBlocksWithSameTimestamp: true,
-      allowUnlimitedContractSize: true,
-      bailOnCallFailure: true,
-      bailOnTransactionFailure: true,
-      chainId: BLOCK.chainId,
-      coinbase: BLOCK.coinbase,
-      defaultTransactionGasLimit: 30_000_000n,
-      genesisState: [
-        ...EDR.l1GenesisState(EDR.l1HardforkFromString(hardfork)),
-        { address: bytesOf(SENDER), balance: BALANCE, nonce: 1n },
-      ],
-      hardfork,
-      initialBaseFeePerGas: 0n,
-      initialParentBeaconBlockRoot: new Uint8Array(32),
-      minGasPrice: 0n,
-      mining: {
-        autoMine: true,
-        memPool: { order: EDR.MineOrdering.Fifo },
-        blockGasLimit: BLOCK.gasLimit,
-      },
-      network: {
-        genesisBlockGasLimit: BLOCK.gasLimit,
-        genesisBlockTime: BLOCK.timestamp,
-        genesisBlobGas: { gasUsed: 0n, excessGas: 0n },
-      },
-      networkId: BLOCK.chainId,
-      observability: {},
-      ownedAccounts: [KEY],
-      precompileOverrides: [],
-      transactionGasCap: false,
-    },
-    { enable: false, decodeConsoleLogInputsCallback: () => [], printLineCallback: () => {} },
-    { subscriptionCallback: () => {} },
-    new EDR.ContractDecoder(),
-  )
-  let id = 0
-  const request = async (method, params) => {
-    const text = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
-    const { data } = await provider.handleRequest(text)
-    const { result, error } = typeof data === 'string' ? JSON.parse(data) : data
-    if (error !== undefined) throw new Error(`edr: ${method}: ${error.message}`)
-    return result
-  }
+  const request = await openEdr({
+    hardfork: 'prague',
+    hasSystemContracts: true,
+    chainId: BLOCK.chainId,
+    coinbase: BLOCK.coinbase,
+    blockGasLimit: BLOCK.gasLimit,
+    genesisSeconds: BLOCK.timestamp,
+    genesisState: [{ address: bytesOf(SENDER), balance: BALANCE, nonce: 1n }],
+    baseFee: 0n,
+    hasAutoMining: true,
+    ownedKeys: [KEY],
+  })
   const message = (to, input, gas = GAS) => ({
     from: SENDER,
     ...(to === undefined ? {} : { to }),
@@ -209,14 +171,4 @@ export const ENGINES = {
     createExact: () => ethereumjs({ stateKind: 'merkle', hasWasmKeccak: true }),
   },
   'EDR eth_call': { create: edr },
-}
-
-/** Why EDR cannot run here, or `undefined`. */
-export function edrMissing() {
-  try {
-    createRequire(import.meta.url)('@nomicfoundation/edr')
-    return undefined
-  } catch (error) {
-    return `EDR is left out, it does not load: ${String(error.message).split('\n')[0]}`
-  }
 }
