@@ -99,7 +99,11 @@ export async function compileContracts() {
         settings: {
           evmVersion: 'cancun',
           optimizer: { enabled: true, runs: 1000 },
-          outputSelection: { '*': { '*': ['evm.bytecode.object', 'evm.methodIdentifiers'] } },
+          outputSelection: {
+            '*': {
+              '*': ['evm.bytecode.object', 'evm.deployedBytecode.object', 'evm.methodIdentifiers'],
+            },
+          },
         },
       }),
     ),
@@ -109,7 +113,11 @@ export async function compileContracts() {
   return Object.fromEntries(
     Object.entries(output.contracts['Bench.sol']).map(([name, { evm }]) => [
       name,
-      { initCode: evm.bytecode.object, selectors: evm.methodIdentifiers },
+      {
+        initCode: evm.bytecode.object,
+        runtimeCode: evm.deployedBytecode.object,
+        selectors: evm.methodIdentifiers,
+      },
     ]),
   )
 }
