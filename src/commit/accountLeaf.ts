@@ -2,7 +2,13 @@
  * The value of a leaf of the account trie: RLP [nonce, balance, storageRoot, codeHash] (Yellow Paper, section 4.1).
  * The only meeting point of account and trie: `state/` knows no roots, `trie/` knows no accounts.
  */
-import { bigintToMinimalBytes, HASH_BYTES, leadingZeroCount } from '../base/index.ts'
+import {
+  bigintToMinimalBytes,
+  HASH_BYTES,
+  leadingZeroCount,
+  toHex,
+  VarveError,
+} from '../base/index.ts'
 import { encodeRlp, RlpReader } from '../codec/index.ts'
 import type { Account } from '../state/index.ts'
 
@@ -67,3 +73,26 @@ export function decodeAccountLeaf(bytes: Uint8Array): AccountLeaf {
 export function encodeSlotLeaf(value: Uint8Array): Uint8Array {
   return encodeRlp(value.subarray(leadingZeroCount(value)))
 }
+
+/**
+ * Decodes a leaf of a storage trie: 32 fresh bytes, never zero.
+ * @throws VarveError RLP_*, SLOT_LEAF_INVALID
+ */
+export function decodeSlotLeaf(bytes: Uint8Array): Uint8Array {
+  const reader = new RlpReader(bytes)
+  const trimmed = reader.readBytes('storage value')
+  reader.finish('storage value')
+  if (trimmed.length === 0 || trimmed.length > HASH_BYTES || trimmed[0] === 0)
+    throw new VarveError(
+      'SLOT_LEAF_INVALID',
+      `storage leaf: expected 1 to 32 bytes without leading zero, got ${toHex(trimmed.subarray(0, HASH_BYTES + 1))}`,
+    )
+  const value = new Uint8Array(HASH_BYTES)
+  value.set(trimmed, HASH_BYTES - trimmed.length)
+  return value
+}
+
+/** Error codes of this module. */
+export type AccountLeafErrorCode =
+  /** A leaf of a storage trie is zero, too long, or has leading zeros. */
+  'SLOT_LEAF_INVALID'

@@ -4,6 +4,7 @@ import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, ZERO_HASH } from '../base/index.ts'
 import { addressHashOf, slotHashOf } from '../state/index.ts'
 import { memoryStore } from '../store/index.ts'
 import { type AccountProof, proveAccount, verifyAccountProof } from './accountProof.ts'
+import { storedNodes } from './nodeReaders.ts'
 import { StateSummary } from './stateSummary.ts'
 
 const somebody = new Uint8Array(20).fill(1)
@@ -11,7 +12,7 @@ const nobody = new Uint8Array(20).fill(2)
 const slot = new Uint8Array(32).fill(3)
 const value = new Uint8Array(32).fill(4)
 
-const summary = new StateSummary(memoryStore(), EMPTY_TRIE_ROOT)
+const summary = new StateSummary(storedNodes(memoryStore()), EMPTY_TRIE_ROOT)
 const root = summary.update({
   accounts: [
     {

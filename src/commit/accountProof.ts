@@ -14,10 +14,9 @@ import {
   VarveError,
   ZERO_HASH,
 } from '../base/index.ts'
-import { RlpReader } from '../codec/index.ts'
 import { type Account, addressHashOf, slotHashOf } from '../state/index.ts'
 import { verifyProof } from '../trie/index.ts'
-import { type AccountLeaf, decodeAccountLeaf } from './accountLeaf.ts'
+import { type AccountLeaf, decodeAccountLeaf, decodeSlotLeaf } from './accountLeaf.ts'
 import type { StateSummary } from './stateSummary.ts'
 
 /** A slot with the nodes from the storage root to it. */
@@ -152,24 +151,12 @@ function decodeLeafOfProof(value: Uint8Array): AccountLeaf {
 
 /** The 32 bytes of a storage leaf, zero where there is none. @throws VarveError PROOF_INVALID */
 function slotOfLeaf(leaf: Uint8Array | undefined): Uint8Array {
-  const value = new Uint8Array(HASH_BYTES)
-  if (leaf === undefined) return value
-  const trimmed = readStorageValue(leaf)
-  if (trimmed.length === 0 || trimmed.length > HASH_BYTES || trimmed[0] === 0)
-    throw proofFault('storage leaf', '1 to 32 bytes without leading zero', toHex(trimmed))
-  value.set(trimmed, HASH_BYTES - trimmed.length)
-  return value
-}
-
-function readStorageValue(leaf: Uint8Array): Uint8Array {
+  if (leaf === undefined) return new Uint8Array(HASH_BYTES)
   try {
-    const reader = new RlpReader(leaf)
-    const value = reader.readBytes('storage value')
-    reader.finish('storage value')
-    return value
+    return decodeSlotLeaf(leaf)
   } catch (error) {
     if (!isVarveError(error)) throw error
-    throw proofFault('storage leaf', 'an RLP string', error.message)
+    throw proofFault('storage leaf', 'a value as the trie holds it', error.message)
   }
 }
 

@@ -1,6 +1,8 @@
 export {
   type AccountLeaf,
+  type AccountLeafErrorCode,
   decodeAccountLeaf,
+  decodeSlotLeaf,
   encodeAccountLeaf,
   encodeSlotLeaf,
 } from './accountLeaf.ts'
@@ -12,10 +14,23 @@ export {
   type VerifiedAccount,
   verifyAccountProof,
 } from './accountProof.ts'
-export { accountNodeReader, storageNodeReader } from './nodeReaders.ts'
+export {
+  accountNodeReader,
+  type StateNodes,
+  storageNodeReader,
+  storedNodes,
+} from './nodeReaders.ts'
 export {
   StateSummary,
   type StateSummaryErrorCode,
   type StorageNodeSet,
   type SummaryNodeSet,
 } from './stateSummary.ts'
+export { type CodeReader, SummaryView } from './summaryView.ts'
+export { RecordingView, recordWitness } from './witnessRecorder.ts'
+export {
+  openWitnessState,
+  type WitnessPreimages,
+  type WitnessState,
+  type WitnessStateErrorCode,
+} from './witnessState.ts'

@@ -1,9 +1,26 @@
 /**
- * How a trie gets the nodes that are not in memory: by path from the store's node tables.
+ * How tries get the nodes that are not in memory: by path from the store's node tables, by path from tries that are
+ * open, by hash from a witness (`witnessNodes.ts`).
  */
 import type { Store } from '../store/index.ts'
 import { accountNodeKey, storageNodeKey } from '../store/index.ts'
 import type { NodeReader } from '../trie/index.ts'
+
+/** Where the nodes of one state's tries come from. */
+export type StateNodes = {
+  /** Nodes of the account trie. */
+  readonly accounts: NodeReader
+  /** Nodes of one account's storage trie. */
+  storage(addressHash: Uint8Array): NodeReader
+}
+
+/** The nodes in a store's tables: those of the state that was last written. */
+export function storedNodes(store: Store): StateNodes {
+  return {
+    accounts: accountNodeReader(store),
+    storage: (addressHash) => storageNodeReader(store, addressHash),
+  }
+}
 
 /** Reads nodes of the account trie. */
 export function accountNodeReader(store: Store): NodeReader {

@@ -5,24 +5,25 @@
  *                                                 │
  *                              collect(): node sets since the last collect ─▶ store
  *
- * Tries stay in memory between blocks, so a block pays for the nodes it changes. What was not loaded is read from
- * the store by path, for written keys only.
+ * Tries stay in memory between blocks, so a block pays for the nodes it changes. What was not loaded is read by path
+ * from the store, for written keys only; or from a witness, where execution itself reads through the tries
+ * (`summaryView.ts`).
  *
- * Not here: values for execution to read (`state/`), and when to write (`engine/`).
+ * Not here: flat values for execution to read (`state/`), and when to write (`engine/`).
  */
 import { NodeArena } from '../arena/index.ts'
 import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
 import type { AccountChange, StateDelta } from '../state/index.ts'
 import { type HashKey, hashKey } from '../state/index.ts'
-import type { Store } from '../store/index.ts'
-import { type NodeSet, Trie, type TrieChange } from '../trie/index.ts'
+import { type NodeReader, type NodeSet, Trie, type TrieChange } from '../trie/index.ts'
 import {
   type AccountLeaf,
   decodeAccountLeaf,
+  decodeSlotLeaf,
   encodeAccountLeaf,
   encodeSlotLeaf,
 } from './accountLeaf.ts'
-import { accountNodeReader, storageNodeReader } from './nodeReaders.ts'
+import type { StateNodes } from './nodeReaders.ts'
 
 /** Nodes of one account's storage trie to be written. */
 export type StorageNodeSet = {
@@ -52,16 +53,16 @@ const NODE_BYTES_KEPT = 256 * 1024 * 1024
 const STORAGE_TRIE_COUNT_KEPT = 1024
 
 export class StateSummary {
-  private readonly store: Store
+  private readonly source: StateNodes
   private readonly arena: NodeArena
   private readonly accounts: Trie
   private readonly storages = new Map<HashKey, StorageTrie>()
 
-  /** Opens the summary whose nodes lie in `store`. @param root state root of what the store holds */
-  constructor(store: Store, root: Uint8Array) {
-    this.store = store
+  /** Opens the summary whose nodes `source` has. @param root state root of what the source holds */
+  constructor(source: StateNodes, root: Uint8Array) {
+    this.source = source
     this.arena = new NodeArena()
-    this.accounts = new Trie({ arena: this.arena, root, reader: accountNodeReader(store) })
+    this.accounts = new Trie({ arena: this.arena, root, reader: source.accounts })
   }
 
   /** The state root, hashing what is still dirty. */
@@ -112,12 +113,33 @@ export class StateSummary {
     try {
       return decodeAccountLeaf(leaf)
     } catch (cause) {
-      throw new VarveError(
-        'SUMMARY_LEAF_INVALID',
-        `account ${toHex(addressHash)}: its leaf in the trie does not decode`,
-        { addressHash: toHex(addressHash) },
-        { cause },
-      )
+      throw leafInvalid('account', addressHash, cause)
+    }
+  }
+
+  /**
+   * The 32-byte value of a slot, or `undefined` where it is zero. The storage trie stays open.
+   * @throws VarveError SUMMARY_LEAF_INVALID, and as `update`
+   */
+  slot(addressHash: Uint8Array, slotHash: Uint8Array): Uint8Array | undefined {
+    const { trie } = this.openStorage(addressHash)
+    const leaf = trie.get(slotHash)
+    if (leaf === undefined) return undefined
+    try {
+      return decodeSlotLeaf(leaf)
+    } catch (cause) {
+      throw leafInvalid('slot', slotHash, cause)
+    }
+  }
+
+  /**
+   * The tries as a source of nodes for another summary, which then reads this state without changing it. Good as long
+   * as this one stays at its state.
+   */
+  nodes(): StateNodes {
+    return {
+      accounts: { readNode: (path) => this.accounts.nodeAt(path) },
+      storage: (addressHash) => this.storageNodes(addressHash),
     }
   }
 
@@ -140,6 +162,10 @@ export class StateSummary {
   /** Bytes of node memory in use. */
   get nodeBytes(): number {
     return this.arena.usedBytes
+  }
+
+  private storageNodes(addressHash: Uint8Array): NodeReader {
+    return { readNode: (path) => this.openStorage(addressHash).trie.nodeAt(path) }
   }
 
   /** Turns an account's change into one of the account trie, updating its storage trie on the way. */
@@ -192,7 +218,7 @@ export class StateSummary {
   }
 
   private newStorageTrie(addressHash: Uint8Array, root: Uint8Array): Trie {
-    return new Trie({ arena: this.arena, root, reader: storageNodeReader(this.store, addressHash) })
+    return new Trie({ arena: this.arena, root, reader: this.source.storage(addressHash) })
   }
 
   /** Storage root that the account's leaf names; the empty root where there is no account. */
@@ -210,7 +236,21 @@ export class StateSummary {
   }
 }
 
+function leafInvalid(
+  what: 'account' | 'slot',
+  hash: Uint8Array,
+  cause: unknown,
+): VarveError<StateSummaryErrorCode> {
+  const key = toHex(hash)
+  return new VarveError(
+    'SUMMARY_LEAF_INVALID',
+    `${what} ${key}: its leaf in the trie does not decode`,
+    { [what === 'account' ? 'addressHash' : 'slotHash']: key },
+    { cause },
+  )
+}
+
 /** Error codes of this module. */
 export type StateSummaryErrorCode =
-  /** A leaf of the account trie is not an account. */
+  /** A leaf of the account trie is not an account, or one of a storage trie no value. */
   'SUMMARY_LEAF_INVALID'

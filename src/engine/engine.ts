@@ -22,7 +22,7 @@ import {
   isMergedAfter,
 } from '../chain/index.ts'
 import { type Block, type Header, sealHeader } from '../codec/index.ts'
-import { StateSummary } from '../commit/index.ts'
+import { StateSummary, storedNodes } from '../commit/index.ts'
 import { FlatState, PendingState, type StateDelta } from '../state/index.ts'
 import { type Store, WriteBatch } from '../store/index.ts'
 import { type CheckContext, type CheckedBlock, checkBlock, checkRoot } from './blockCheck.ts'
@@ -101,7 +101,7 @@ export class Engine {
     this.pending = new PendingState(new FlatState(store))
     const identity = readIdentity(store)
     if (identity === undefined) {
-      this.summary = new StateSummary(store, EMPTY_TRIE_ROOT)
+      this.summary = new StateSummary(storedNodes(store), EMPTY_TRIE_ROOT)
       this.ancestors = new AncestorWindow()
       this.headBlock = this.startChain(genesis)
       this.spec = genesis!.spec
@@ -111,7 +111,7 @@ export class Engine {
       this.genesisHash = identity.genesisHash
       if (genesis !== undefined) checkSameChain(store, identity, genesis)
       this.headBlock = readHeadBlock(store)
-      this.summary = new StateSummary(store, this.headBlock.header.stateRoot)
+      this.summary = new StateSummary(storedNodes(store), this.headBlock.header.stateRoot)
       this.ancestors = readAncestors(store, this.headBlock.header)
     }
   }
@@ -300,7 +300,7 @@ export class Engine {
   private reopenSummary(): void {
     const root =
       this.identityUnwritten === undefined ? readHead(this.store).stateRoot : EMPTY_TRIE_ROOT
-    this.summary = new StateSummary(this.store, root)
+    this.summary = new StateSummary(storedNodes(this.store), root)
     for (const { delta } of this.unwritten) this.summary.update(delta)
   }
 
@@ -319,7 +319,7 @@ export class Engine {
 function checkSameChain(store: Store, identity: ChainIdentity, genesis: Genesis): void {
   const given =
     genesis.spec.genesisHash ??
-    buildGenesis(genesis, new StateSummary(store, EMPTY_TRIE_ROOT)).header.hash
+    buildGenesis(genesis, new StateSummary(storedNodes(store), EMPTY_TRIE_ROOT)).header.hash
   if (!bytesEqual(given, identity.genesisHash))
     throw new VarveError(
       'ENGINE_CHAIN_MISMATCH',

@@ -10,7 +10,7 @@ import {
   networkOfStateRoot,
 } from '../chain/index.ts'
 import type { Header } from '../codec/index.ts'
-import { StateSummary } from '../commit/index.ts'
+import { StateSummary, storedNodes } from '../commit/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import {
   type AccountChange,
@@ -64,5 +64,7 @@ export function networkOfAccounts(accounts: readonly GenesisAccount[]): NetworkN
     accounts.map((account) => accountChange(account, codes)),
     codes,
   )
-  return networkOfStateRoot(new StateSummary(memoryStore(), EMPTY_TRIE_ROOT).update(delta))
+  return networkOfStateRoot(
+    new StateSummary(storedNodes(memoryStore()), EMPTY_TRIE_ROOT).update(delta),
+  )
 }

@@ -14,7 +14,7 @@ import {
 import { assert } from '../base/index.ts'
 import { copyBytes, type TrieCore } from './core.ts'
 import { loadedChild, loadedRoot } from './load.ts'
-import { commonNibbles, nibbleAt } from './nibbles.ts'
+import { commonNibbles, nibbleAt, packNibblesInto } from './nibbles.ts'
 
 // Numbers of the layout, in this file for speed.
 const LEAF = 1
@@ -59,6 +59,36 @@ export function findLeaf(
     }
   }
   return NO_NODE
+}
+
+/**
+ * The node that starts at a path, or 0 where none does.
+ * @param path one nibble a byte
+ * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID, ARENA_FULL
+ */
+export function findNode(core: TrieCore, path: Uint8Array): NodeHandle {
+  const { arena } = core
+  const packed = new Uint8Array((path.length + 1) >> 1)
+  packNibblesInto(path, path.length, packed, 0)
+  let node = loadedRoot(core)
+  let depth = 0
+  while (node !== NO_NODE && depth < path.length) {
+    const word = node * WORDS
+    const kind = arena.words[word]! & KIND_MASK
+    if (kind === LEAF) return NO_NODE
+    if (kind === EXTENSION) {
+      const end = arena.words[word + DETAIL_WORD]! >>> 16
+      const own = node * HANDLE_BYTES + KEY_OFFSET
+      if (end > path.length || commonNibbles(packed, 0, arena.bytes, own, depth, end) < end)
+        return NO_NODE
+      node = loadedChild(core, node, 0, packed, 0, end)
+      depth = end
+    } else {
+      node = loadedChild(core, node, path[depth]!, packed, 0, depth + 1)
+      depth++
+    }
+  }
+  return node
 }
 
 /** A leaf's value, copied. */

@@ -37,7 +37,7 @@ import { hashTree } from './hashTree.ts'
 import { type IterationOptions, type TrieEntry, TrieIterator } from './iterate.ts'
 import { dropLinks } from './load.ts'
 import type { NodeSet } from './nodeSet.ts'
-import { findLeaf, leafValue } from './read.ts'
+import { findLeaf, findNode, leafValue } from './read.ts'
 import { shrinkTree } from './shrink.ts'
 import { applyChanges } from './update.ts'
 
@@ -179,17 +179,23 @@ export class Trie {
       if (key.length > TRIE_KEY_BYTES_MAX) throw keyInvalid(key, TRIE_KEY_BYTES_MAX)
       findLeaf(core, key, (node) => seen.add(node))
     }
-    const nodes = distinctNodes(core, seen)
-    const proof: Uint8Array[] = []
-    core.kernel.encodeNodes(nodes.handles, nodes.count, (bytes, start, lengths, count) => {
-      let at = start
-      for (let index = 0; index < count; index++) {
-        const end = at + lengths[index]!
-        proof.push(copyBytes(bytes, at, end))
-        at = end
-      }
-    })
-    return proof
+    return encodeAll(core, distinctNodes(core, seen))
+  }
+
+  /**
+   * The encoding of the node that stands at a path under `root()`, or `undefined` where none does or it is embedded
+   * in its parent. So a trie is a `NodeReader` of other tries.
+   * @param path one nibble a byte, from the root to the node
+   * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID, TRIE_DISPOSED, ARENA_FULL
+   */
+  nodeAt(path: Uint8Array): Uint8Array | undefined {
+    const core = this.live()
+    hashTree(core)
+    const node = findNode(core, path)
+    if (node === NO_NODE || !isStored(core, node)) return undefined
+    const handles = new HandleList()
+    handles.push(node)
+    return encodeAll(core, handles)[0]
   }
 
   /**
@@ -217,6 +223,20 @@ export class Trie {
     if (this.isDisposed) throw trieDisposed()
     return this.core
   }
+}
+
+/** Encodings of nodes, in their order, copied. */
+function encodeAll(core: TrieCore, nodes: HandleList): Uint8Array[] {
+  const encodings: Uint8Array[] = []
+  core.kernel.encodeNodes(nodes.handles, nodes.count, (bytes, start, lengths, count) => {
+    let at = start
+    for (let index = 0; index < count; index++) {
+      const end = at + lengths[index]!
+      encodings.push(copyBytes(bytes, at, end))
+      at = end
+    }
+  })
+  return encodings
 }
 
 /** The hashed nodes that stand by themselves, those of equal content once: a proof's reader finds nodes by hash. */

@@ -4,7 +4,7 @@
  */
 import { bytesCompare, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../../base/index.ts'
 import type { GenesisAccount } from '../../chain/index.ts'
-import { StateSummary } from '../../commit/index.ts'
+import { StateSummary, storedNodes } from '../../commit/index.ts'
 import { keccak256 } from '../../kernels/index.ts'
 import {
   type AccountChange,
@@ -70,7 +70,7 @@ export class PreState {
 
 /** The root of one state after another. */
 export class RootCalculator {
-  private summary = new StateSummary(memoryStore(), EMPTY_TRIE_ROOT)
+  private summary = new StateSummary(storedNodes(memoryStore()), EMPTY_TRIE_ROOT)
   private stateCount = 0
 
   /** Runs `work` with the summary at `state`, and leaves it empty. */
@@ -89,7 +89,7 @@ export class RootCalculator {
   }
 
   private renew(): void {
-    this.summary = new StateSummary(memoryStore(), EMPTY_TRIE_ROOT)
+    this.summary = new StateSummary(storedNodes(memoryStore()), EMPTY_TRIE_ROOT)
   }
 }
 
