@@ -17,13 +17,11 @@ const root = summary.update({
   accounts: [
     {
       addressHash: addressHashOf(somebody),
-      before: undefined,
       after: { nonce: 1n, balance: 5n, codeHash: EMPTY_CODE_HASH },
       storageCleared: false,
-      slots: [{ slotHash: slotHashOf(slot), before: undefined, after: value }],
+      slots: [{ slotHash: slotHashOf(slot), after: value }],
     },
   ],
-  codes: [],
 })
 
 test('an account that exists: its fields and slots, and no other claim', () => {

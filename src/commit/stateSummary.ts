@@ -13,7 +13,7 @@
  */
 import { NodeArena } from '../arena/index.ts'
 import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
-import type { AccountChange, StateDelta } from '../state/index.ts'
+import type { AccountUpdate, StateUpdate } from '../state/index.ts'
 import { type HashKey, hashKey } from '../state/index.ts'
 import { type NodeReader, type NodeSet, Trie, type TrieChange } from '../trie/index.ts'
 import {
@@ -76,7 +76,7 @@ export class StateSummary {
    * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID where the store is damaged; the summary is then to be
    *   dropped and opened anew
    */
-  update(delta: StateDelta): Uint8Array {
+  update(delta: StateUpdate): Uint8Array {
     const changes: TrieChange[] = []
     for (const change of delta.accounts) changes.push(this.accountChange(change))
     this.accounts.update(changes)
@@ -169,7 +169,7 @@ export class StateSummary {
   }
 
   /** Turns an account's change into one of the account trie, updating its storage trie on the way. */
-  private accountChange(change: AccountChange): TrieChange {
+  private accountChange(change: AccountUpdate): TrieChange {
     const { addressHash, after } = change
     const storageRoot = this.updateStorage(change)
     if (after === undefined) return { key: addressHash, value: undefined }
@@ -177,7 +177,7 @@ export class StateSummary {
   }
 
   /** The account's storage root after the change. */
-  private updateStorage(change: AccountChange): Uint8Array {
+  private updateStorage(change: AccountUpdate): Uint8Array {
     const { addressHash, slots, storageCleared, after } = change
     if (storageCleared || after === undefined) this.clearStorage(addressHash)
     if (slots.length === 0) {

@@ -22,8 +22,9 @@ export function putFlatState(batch: WriteBatch, pending: PendingState): void {
     if (isStorageCleared) batch.deleteRange('storages', addressHash, prefixEnd(addressHash))
     for (const { slotHash, value } of slots.values()) {
       const key = storageKey(addressHash, slotHash)
-      if (value === undefined || bytesAreZero(value)) batch.delete('storages', key)
-      else batch.put('storages', key, encodeFlatSlot(value))
+      if (value !== undefined && !bytesAreZero(value))
+        batch.put('storages', key, encodeFlatSlot(value))
+      else if (!isStorageCleared) batch.delete('storages', key)
     }
   }
   for (const { codeHash, code } of pending.newCodes()) batch.put('codes', hashOfKey(codeHash), code)

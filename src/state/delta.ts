@@ -8,9 +8,14 @@
  *     │     ├── storageCleared         older slots of this account are gone, whatever `slots` says
  *     │     └── slots, in the order of slotHash: before, after   (undefined = zero)
  *     └── codes that came into being
+ *
+ * A *complete* delta lists every slot that a clearing took away, so it leads backwards as well as forwards, and slots
+ * it does not list are the same in both states. `completeDelta` makes one, `invertDelta` turns one round.
  */
-import { bytesCompare } from '../base/index.ts'
+import { bytesCompare, bytesEqual } from '../base/index.ts'
 import { type Account, accountsEqual } from './account.ts'
+import { hashKey } from './key.ts'
+import type { ListingView } from './view.ts'
 
 /** One slot whose value differs. Values are 32 bytes and never zero; zero is `undefined`. */
 export type SlotChange = {
@@ -42,6 +47,14 @@ export type StateDelta = {
 
 export const EMPTY_DELTA: StateDelta = { accounts: [], codes: [] }
 
+/** What an account becomes: a change without its origins. */
+export type AccountUpdate = Pick<AccountChange, 'addressHash' | 'after' | 'storageCleared'> & {
+  readonly slots: readonly Pick<SlotChange, 'slotHash' | 'after'>[]
+}
+
+/** Where a delta leads, for whoever needs no origins. Every `StateDelta` is one. */
+export type StateUpdate = { readonly accounts: readonly AccountUpdate[] }
+
 /** Sorts the changes into trie order and drops those that change nothing. */
 export function sealDelta(
   accounts: readonly AccountChange[],
@@ -55,4 +68,57 @@ export function sealDelta(
   )
   kept.sort((a, b) => bytesCompare(a.addressHash, b.addressHash))
   return { accounts: kept, codes }
+}
+
+/**
+ * The same delta with every slot that it takes away. Cost: nothing where no storage is cleared, else one read a slot
+ * that the account had.
+ * @param view the state before
+ */
+export function completeDelta(delta: StateDelta, view: ListingView): StateDelta {
+  if (!delta.accounts.some(dropsStorage)) return delta
+  const accounts = delta.accounts.map((change) =>
+    dropsStorage(change) ? { ...change, slots: allSlots(change, view) } : change,
+  )
+  return { accounts, codes: delta.codes }
+}
+
+/** The way back of a complete delta. Codes stay where they are: nobody names them any more. */
+export function invertDelta(delta: StateDelta): StateDelta {
+  const accounts = delta.accounts.map(({ addressHash, before, after, storageCleared, slots }) => ({
+    addressHash,
+    before: after,
+    after: before,
+    storageCleared,
+    slots: slots.map((slot) => ({
+      slotHash: slot.slotHash,
+      before: slot.after,
+      after: slot.before,
+    })),
+  }))
+  return { accounts, codes: [] }
+}
+
+/** Whether two values of a slot are the same; `undefined` is zero. */
+export function slotsEqual(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a === b || (a !== undefined && b !== undefined && bytesEqual(a, b))
+}
+
+/** Whether slots of the state before may be gone without being listed. What did not exist had none. */
+function dropsStorage({ before, after, storageCleared }: AccountChange): boolean {
+  return before !== undefined && (storageCleared || after === undefined)
+}
+
+/** All slots before, joined with those set afterwards, in their order. */
+function allSlots(change: AccountChange, view: ListingView): readonly SlotChange[] {
+  const set = new Map(change.slots.map((slot) => [hashKey(slot.slotHash), slot]))
+  const slots: SlotChange[] = []
+  for (const { slotHash, value } of view.slots(change.addressHash)) {
+    const key = hashKey(slotHash)
+    const after = change.after === undefined ? undefined : set.get(key)?.after
+    set.delete(key)
+    slots.push({ slotHash, before: value, after })
+  }
+  for (const { slotHash, after } of set.values()) slots.push({ slotHash, before: undefined, after })
+  return slots.sort((a, b) => bytesCompare(a.slotHash, b.slotHash))
 }

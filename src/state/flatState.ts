@@ -10,6 +10,7 @@
 import {
   assert,
   bytesAreZero,
+  bytesEqual,
   EMPTY_BYTES,
   EMPTY_CODE_HASH,
   HASH_BYTES,
@@ -18,9 +19,10 @@ import {
   toHex,
   VarveError,
 } from '../base/index.ts'
-import { encodeRlp, RlpReader } from '../codec/index.ts'
+import { encodeRlp, type RlpInput, RlpReader } from '../codec/index.ts'
 import { prefixEnd, type Store, storageKey } from '../store/index.ts'
 import { type Account, accountHasCode } from './account.ts'
+import type { StoredSlot } from './view.ts'
 
 /** Reads the flat rows of a store. Holds no state of its own. */
 export class FlatState {
@@ -47,40 +49,50 @@ export class FlatState {
   }
 
   hasStorage(addressHash: Uint8Array): boolean {
-    for (const _ of this.slotHashes(addressHash)) return true
+    for (const _ of this.slots(addressHash)) return true
     return false
   }
 
-  /** Hashes of all slots of an account, in order. */
-  *slotHashes(addressHash: Uint8Array): Iterable<Uint8Array> {
-    for (const { key } of this.store.range('storages', {
-      gte: addressHash,
-      lt: prefixEnd(addressHash),
-    }))
-      yield key.subarray(HASH_BYTES)
+  /** All slots of an account, in order. @throws VarveError STATE_ROW_INVALID */
+  *slots(addressHash: Uint8Array): Iterable<StoredSlot> {
+    const bounds = { gte: addressHash, lt: prefixEnd(addressHash) }
+    for (const { key, value } of this.store.range('storages', bounds)) {
+      const slotHash = key.subarray(HASH_BYTES)
+      yield { slotHash, value: decodeFlatSlot(value, slotHash) }
+    }
   }
 }
 
 /** Encodes an account's row. */
 export function encodeFlatAccount(account: Account): Uint8Array {
-  return encodeRlp([
-    account.nonce,
-    account.balance,
-    accountHasCode(account) ? account.codeHash : EMPTY_BYTES,
-  ])
+  return encodeRlp(flatAccountToRlp(account))
+}
+
+/** An account's row as an item of a longer encoding. */
+export function flatAccountToRlp(account: Account): RlpInput[] {
+  const { nonce, balance, codeHash } = account
+  return [nonce, balance, accountHasCode(account) ? codeHash : EMPTY_BYTES]
+}
+
+/** Reads an account's row as an item of a longer encoding. @throws VarveError RLP_* */
+export function readFlatAccount(reader: RlpReader): Account {
+  const outerEnd = reader.openList('account')
+  const nonce = reader.readBigint(8, 'nonce')
+  const balance = reader.readBigint(32, 'balance')
+  const codeHash = reader.readFixedOrEmpty(HASH_BYTES, 'codeHash')
+  reader.closeList(outerEnd, 'account')
+  if (codeHash !== undefined && bytesEqual(codeHash, EMPTY_CODE_HASH))
+    throw rowFault('account', codeHash, 'expected the empty string in place of the hash of no code')
+  return { nonce, balance, codeHash: codeHash ?? EMPTY_CODE_HASH }
 }
 
 /** Decodes an account's row; `addressHash` is for the message. @throws VarveError STATE_ROW_INVALID */
 export function decodeFlatAccount(row: Uint8Array, addressHash: Uint8Array): Account {
   try {
     const reader = new RlpReader(row)
-    const outerEnd = reader.openList('account')
-    const nonce = reader.readBigint(8, 'nonce')
-    const balance = reader.readBigint(32, 'balance')
-    const codeHash = reader.readFixedOrEmpty(HASH_BYTES, 'codeHash') ?? EMPTY_CODE_HASH
-    reader.closeList(outerEnd, 'account')
+    const account = readFlatAccount(reader)
     reader.finish('account')
-    return { nonce, balance, codeHash }
+    return account
   } catch (error) {
     if (!isVarveError(error)) throw error
     throw rowFault('account', addressHash, error.message)

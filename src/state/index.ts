@@ -7,12 +7,18 @@ export {
 } from './account.ts'
 export {
   type AccountChange,
+  type AccountUpdate,
   type CodeChange,
+  completeDelta,
   EMPTY_DELTA,
+  invertDelta,
   type SlotChange,
   type StateDelta,
+  type StateUpdate,
   sealDelta,
+  slotsEqual,
 } from './delta.ts'
+export { type DeltaCodecErrorCode, decodeDelta, encodeDelta } from './deltaCodec.ts'
 export {
   decodeFlatAccount,
   decodeFlatSlot,
@@ -22,6 +28,7 @@ export {
   type FlatStateErrorCode,
 } from './flatState.ts'
 export { addressHashOf, type HashKey, hashKey, hashOfKey, slotHashOf } from './key.ts'
+export { OlderState, type StateStep } from './olderState.ts'
 export { type PendingAccount, PendingState } from './pendingState.ts'
-export type { StateView, StateViewErrorCode } from './view.ts'
+export type { ListingView, StateView, StateViewErrorCode, StoredSlot } from './view.ts'
 export { WorldState } from './worldState.ts'

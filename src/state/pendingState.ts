@@ -4,15 +4,15 @@
  *
  *     reads ─▶ changed since the last write ─▶ recently read ─▶ store
  *
- * Not here: forks and older versions. Those come with layers, behind the same `StateView`.
+ * Not here: older states and side branches. `OlderState` lays the deltas between over this one.
  */
 import { bytesEqual, EMPTY_BYTES, EMPTY_CODE_HASH, toHex, VarveError } from '../base/index.ts'
 
 import type { Account } from './account.ts'
-import type { AccountChange, StateDelta } from './delta.ts'
+import type { AccountChange, AccountUpdate, StateDelta, StateUpdate } from './delta.ts'
 import type { FlatState } from './flatState.ts'
 import { type HashKey, hashKey } from './key.ts'
-import type { StateView } from './view.ts'
+import type { ListingView, StoredSlot } from './view.ts'
 
 /** Accounts kept from the store. At about 200 bytes each this bounds the cache to some 13 MB. */
 const READ_ACCOUNT_COUNT_MAX = 65_536
@@ -26,7 +26,7 @@ export type PendingAccount = {
   readonly slots: Map<HashKey, { readonly slotHash: Uint8Array; value: Uint8Array | undefined }>
 }
 
-export class PendingState implements StateView {
+export class PendingState implements ListingView {
   private readonly flat: FlatState
   private readonly changed = new Map<HashKey, PendingAccount>()
   private readonly codes = new Map<HashKey, Uint8Array>()
@@ -76,15 +76,43 @@ export class PendingState implements StateView {
     if (pending === undefined) return this.flat.hasStorage(addressHash)
     for (const slot of pending.slots.values()) if (slot.value !== undefined) return true
     if (pending.isStorageCleared) return false
-    for (const slotHash of this.flat.slotHashes(addressHash))
+    for (const { slotHash } of this.flat.slots(addressHash))
       if (!pending.slots.has(hashKey(slotHash))) return true
     return false
+  }
+
+  *slots(addressHash: Uint8Array): Iterable<StoredSlot> {
+    const pending = this.changed.get(hashKey(addressHash))
+    if (pending !== undefined)
+      for (const { slotHash, value } of pending.slots.values())
+        if (value !== undefined) yield { slotHash, value }
+    if (pending?.isStorageCleared === true) return
+    for (const slot of this.flat.slots(addressHash))
+      if (pending?.slots.has(hashKey(slot.slotHash)) !== true) yield slot
   }
 
   /** Puts a sealed delta on top. The deltas of consecutive blocks are applied in their order. */
   apply(delta: StateDelta): void {
     for (const change of delta.accounts) this.applyAccount(change)
-    for (const { codeHash, code } of delta.codes) this.codes.set(hashKey(codeHash), code)
+    this.addCodes(delta)
+  }
+
+  /** Keeps the codes of a delta and nothing else: those of a side block, which may be asked for all the same. */
+  addCodes({ codes }: StateDelta): void {
+    for (const { codeHash, code } of codes) this.codes.set(hashKey(codeHash), code)
+  }
+
+  /** What differs from the store, as the update that leads from there to here. */
+  update(): StateUpdate {
+    const accounts: AccountUpdate[] = []
+    for (const { addressHash, account, isStorageCleared, slots } of this.changed.values())
+      accounts.push({
+        addressHash,
+        after: account,
+        storageCleared: isStorageCleared,
+        slots: Array.from(slots.values(), ({ slotHash, value }) => ({ slotHash, after: value })),
+      })
+    return { accounts }
   }
 
   /** What differs from the store, in no order. Valid until the next `apply`. */

@@ -17,6 +17,15 @@ export type StateView = {
   hasStorage(addressHash: Uint8Array): boolean
 }
 
+/** A slot that is not zero. */
+export type StoredSlot = { readonly slotHash: Uint8Array; readonly value: Uint8Array }
+
+/** A view that can also name all slots of an account, as undoing the end of an account needs. */
+export type ListingView = StateView & {
+  /** Every slot of an account that is not zero, in no order. Not to be held over a change of the state beneath. */
+  slots(addressHash: Uint8Array): Iterable<StoredSlot>
+}
+
 /** Error codes of this module. */
 export type StateViewErrorCode =
   /** An account names a code that is not in the store. */

@@ -13,10 +13,12 @@
  *  codes         keccak(code) (32)                               code
  *  headers       block number (8) ‖ block hash (32)              RLP of the header ‖ RLP of the total difficulty
  *  bodies        block number (8) ‖ block hash (32)              RLP of the body; none for an empty one
- *  receipts      block number (8) ‖ block hash (32)              RLP of the list of receipts
+ *  receipts      block number (8) ‖ block hash (32)              RLP of the list of receipts of a canonical block
  *  canonical     block number (8)                                hash of the canonical block at that height (32)
  *  numbers       block hash (32)                                 block number (8)
  *  meta          name in ASCII                                   see META
+ *  deltas        block number (8) ‖ block hash (32)              the state's change in a block, of the newest blocks
+ *  sideReceipts  block number (8) ‖ block hash (32)              as receipts, of a block that is not canonical
  * ```
  * A path of odd length leaves the low half of its last byte zero; `depth`, the count of nibbles, tells it from the path
  * one longer. Values are encoded by the layers above: this folder sees bytes.
@@ -36,6 +38,8 @@ export const TABLES = [
   'canonical',
   'numbers',
   'meta',
+  'deltas',
+  'sideReceipts',
 ] as const
 
 export type Table = (typeof TABLES)[number]
@@ -47,7 +51,7 @@ export const TABLE_INDEX: Readonly<Record<Table, number>> = Object.fromEntries(
 
 /** Bytes of a block number in a key. */
 export const BLOCK_NUMBER_BYTES = 8
-/** Bytes of a key in `headers`, `bodies` and `receipts`. */
+/** Bytes of a key in the tables of blocks. */
 export const BLOCK_KEY_BYTES = BLOCK_NUMBER_BYTES + HASH_BYTES
 
 /** Nibbles of the longest path: keys of Ethereum's tries are hashes. */
@@ -63,10 +67,12 @@ export const META = {
   chain: metaKey('chain'),
   /** Head record: block number (8) ‖ block hash (32) ‖ state root (32) of the newest block whose state is stored. */
   head: metaKey('head'),
+  /** Number of the oldest block whose state is kept (8). */
+  floor: metaKey('floor'),
 } as const
 
 /** Version of the layout that this code reads and writes. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /**
  * Key in `accountNodes`. Returns a fresh array.
@@ -102,7 +108,7 @@ export function storageKey(accountHash: Uint8Array, slotHash: Uint8Array): Uint8
   return key
 }
 
-/** Key in `headers`, `bodies` and `receipts`. Returns a fresh array. */
+/** Key in the tables of blocks, `headers`, `bodies`, `receipts`, `deltas` and `sideReceipts`. Returns a fresh array. */
 export function blockKey(blockNumber: number, blockHash: Uint8Array): Uint8Array {
   assert(blockHash.length === HASH_BYTES, 'a block hash has 32 bytes')
   const key = new Uint8Array(BLOCK_KEY_BYTES)

@@ -56,8 +56,11 @@ export class WriteBatch {
     return this.slabEnd
   }
 
-  /** Sets `key` to `value`. Copies both. @throws VarveError STORE_KEY_INVALID, STORE_VALUE_TOO_LARGE, STORE_BATCH_TOO_LARGE */
-  put(table: Table, key: Uint8Array, value: Uint8Array): void {
+  /**
+   * Sets `key` to `value`. Copies both. Returns the operation's index: `valueAt` reads the value back until `clear`.
+   * @throws VarveError STORE_KEY_INVALID, STORE_VALUE_TOO_LARGE, STORE_BATCH_TOO_LARGE
+   */
+  put(table: Table, key: Uint8Array, value: Uint8Array): number {
     checkKey(table, key)
     if (value.length > VALUE_BYTES_MAX)
       throw new VarveError<StoreErrorCode>(
@@ -65,7 +68,7 @@ export class WriteBatch {
         `table ${table}: expected a value of at most ${VALUE_BYTES_MAX} bytes, got ${value.length}`,
         { table, byteCount: value.length },
       )
-    this.add(table, key, value)
+    return this.add(table, key, value)
   }
 
   /** Removes `key`, if it is there. Copies it. @throws VarveError STORE_KEY_INVALID, STORE_BATCH_TOO_LARGE */
@@ -155,7 +158,7 @@ export class WriteBatch {
     return this.slab.subarray(this.fields[at + FIELD_KEY_END]!, valueEnd)
   }
 
-  private add(table: Table, key: Uint8Array, value: Uint8Array | undefined): void {
+  private add(table: Table, key: Uint8Array, value: Uint8Array | undefined): number {
     const tableNumber = tableIndex(table)
     const keyOffset = this.slabEnd
     const keyEnd = keyOffset + key.length
@@ -175,7 +178,7 @@ export class WriteBatch {
     fields[at + FIELD_KEY_END] = keyEnd
     fields[at + FIELD_VALUE_END] = value === undefined ? NO_VALUE : end
     this.slabEnd = end
-    this.operationCount++
+    return this.operationCount++
   }
 
   private growSlab(end: number): void {
