@@ -23,7 +23,7 @@ export function allocHost(accounts: readonly GenesisAccount[], blockHash: Uint8A
       return { nonce, balance, codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccak256(code) }
     },
     hasStorage: (address) => (byAddress.get(hexOf(address))?.storage.length ?? 0) > 0,
-    loadSlot: (address, slot) => slots.get(hexOf(address) + hexOf(slot)),
+    openStorage: (address) => (slot) => slots.get(hexOf(address) + hexOf(slot)),
     loadCode: (codeHash) => codes.get(hexOf(codeHash))!,
     blockHash: () => blockHash,
   }

@@ -4,7 +4,7 @@ import type { BlockEnvironment, Host } from 'varve/evm'
 export const emptyHost: Host = {
   loadAccount: () => undefined,
   hasStorage: () => false,
-  loadSlot: () => undefined,
+  openStorage: () => undefined,
   loadCode: () => {
     throw new Error('an empty world has no code')
   },

@@ -3,7 +3,7 @@
  * move when it grows: take `account(number)` anew after anything that can load an account. Number 0 is no account.
  */
 import { allocate, regrow } from './heap'
-import { hostHasStorage, hostLoadAccount } from './host'
+import { hostHasStorage, hostLoadAccount, hostOpenStorage } from './host'
 import {
   J_BALANCE,
   J_CREATED,
@@ -54,6 +54,10 @@ export const AF_EXISTED: u32 = 2
 export const AF_CLEARED: u32 = 4
 /** The host was asked. */
 export const AF_LOADED: u32 = 8
+/** The host was asked for its storage, and may be asked for slots. */
+export const AF_STORAGE_OPEN: u32 = 16
+/** The host was asked for its storage, and has none. */
+export const AF_STORAGE_NONE: u32 = 32
 
 // keccak-256 of nothing, as four u64 of its bytes.
 const EMPTY_0: u64 = 0x3c23f7860146d2c5
@@ -387,11 +391,28 @@ export function clearBalance(index: u32): void {
   setSmall(record + A_BALANCE, 0)
 }
 
-/** True where the account has storage that a contract created there would inherit (EIP-7610). */
+/** True where the account, which is loaded, has storage that a contract created there would inherit (EIP-7610). */
 export function hasOldStorage(index: u32): bool {
   const record = account(index)
-  if ((load<u32>(record, A_FLAGS) & AF_CLEARED) != 0) return false
+  const flags = load<u32>(record, A_FLAGS)
+  if ((flags & AF_EXISTED) == 0 || (flags & (AF_CLEARED | AF_STORAGE_NONE)) != 0) return false
   return hostHasStorage(record) != 0
+}
+
+/**
+ * True where the host has to be asked for slots of the account, which is loaded. Without an account before the block,
+ * with an empty storage, or with one that the block cleared, all slots are zero. So the host hears of most accounts'
+ * storage once or never, however many slots are read.
+ */
+export function mayHaveSlots(index: u32): bool {
+  const record = account(index)
+  const flags = load<u32>(record, A_FLAGS)
+  if ((flags & AF_EXISTED) == 0 || (flags & (AF_CLEARED | AF_STORAGE_NONE)) != 0) return false
+  if ((flags & AF_STORAGE_OPEN) != 0) return true
+  // Where the host throws, it will be asked again.
+  const isOpen = hostOpenStorage(index, record) != 0
+  store<u32>(record, flags | (isOpen ? AF_STORAGE_OPEN : AF_STORAGE_NONE), A_FLAGS)
+  return isOpen
 }
 
 /** Removes the account and its storage, at the end of a transaction. Not journaled. */

@@ -12,10 +12,15 @@ export declare function hostLoadAccount(record: usize): i32
 @external("host", "hasStorage")
 export declare function hostHasStorage(record: usize): i32
 
-/** Writes the value of the slot at `slot` (key at its start) of the account at `record` to `to`, as a word. */
+/** Opens the storage of account `owner`, whose record is at `record`, for `hostLoadSlot`; 0 where it has no slots. */
+// @ts-ignore: decorator
+@external("host", "openStorage")
+export declare function hostOpenStorage(owner: u32, record: usize): i32
+
+/** Writes the value of the slot with the key at `key` of account `owner`, which is open, to `to`, as a word. */
 // @ts-ignore: decorator
 @external("host", "loadSlot")
-export declare function hostLoadSlot(record: usize, slot: usize, to: usize): void
+export declare function hostLoadSlot(owner: u32, key: usize, to: usize): void
 
 /** Puts the code with the 32-byte hash at `hash` in a block taken with `codeBlock`, and returns that block. */
 // @ts-ignore: decorator

@@ -3,7 +3,7 @@
  * start of the transaction, now. The value stays four limbs from the stack to here. Records may move when a slot is
  * added; numbers stay. Number 0 is no slot.
  */
-import { A_FLAGS, A_STORAGE_GENERATION, AF_CLEARED, account } from './accounts'
+import { A_STORAGE_GENERATION, account, mayHaveSlots } from './accounts'
 import { allocate, regrow } from './heap'
 import { hostLoadSlot, hostTrimmedForget } from './host'
 import { J_SLOT, J_WARM_SLOT, recordNumber, recordWord } from './journal'
@@ -106,10 +106,9 @@ function renew(owner: u32, index: u32): void {
 }
 
 function loadSlot(owner: u32, index: u32): void {
-  const owning = account(owner)
   const record = slotRecord(index)
-  if ((load<u32>(owning, A_FLAGS) & AF_CLEARED) != 0) setSmall(record + S_VALUE, 0)
-  else hostLoadSlot(owning, record, record + S_VALUE)
+  if (mayHaveSlots(owner)) hostLoadSlot(owner, record, record + S_VALUE)
+  else setSmall(record + S_VALUE, 0)
   copyWord(record + S_BEFORE, record + S_VALUE)
   store<u32>(record, 1, S_LOADED)
 }

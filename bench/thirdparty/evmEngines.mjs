@@ -1,7 +1,7 @@
-// The engines under one interface: `install(address, code)`, `deploy(initCode)`, `call(target, input)`, which changes no
-// state and gives `{ output, gasUsed }`, and `transactionGas(target, input)`, which charges refunds and input as well.
-// Addresses and output are hex text. EDR's `call` cannot tell gas.
-import { Fork, toHex } from '../../dist/base/index.js'
+// The engines under one interface: `install(address, code, slots)`, `deploy(initCode)`, `call(target, input)`, which
+// changes no state and gives `{ output, gasUsed }`, and `transactionGas(target, input)`, which charges refunds and input
+// as well. Addresses and output are hex text. EDR's `call` cannot tell gas.
+import { bigintToMinimalBytes, Fork, toHex } from '../../dist/base/index.js'
 import { Machine, preparePrecompiles } from '../../dist/evm/index.js'
 import { openEdr } from './edrProvider.mjs'
 import { MapWorld } from './mapWorld.mjs'
@@ -55,8 +55,8 @@ async function varve() {
     return { output: toHex(result.output), gasUsed: GAS - result.gasLeft }
   }
   return {
-    install(address, code) {
-      world.put(address, { nonce: 1n, balance: 0n, code })
+    install(address, code, slots) {
+      world.put(address, { nonce: 1n, balance: 0n, code, slots })
     },
     deploy(initCode) {
       begin()
@@ -95,10 +95,12 @@ async function ethereumjs({ stateKind = 'simple', hasWasmKeccak = false } = {}) 
     return result
   }
   return {
-    async install(text, code) {
+    async install(text, code, slots) {
       const address = createAddressFromString(text)
       await stateManager.putAccount(address, createAccount({ nonce: 1n }))
       await stateManager.putCode(address, code)
+      for (const [slot, value] of slots)
+        await stateManager.putStorage(address, bytesOf(slot), bigintToMinimalBytes(value))
     },
     async deploy(initCode) {
       return (await run({ data: initCode })).createdAddress.toString()
@@ -151,7 +153,15 @@ async function edr() {
     return receipt
   }
   return {
-    install: (address, code) => request('hardhat_setCode', [address, toHex(code)]),
+    async install(address, code, slots) {
+      await request('hardhat_setCode', [address, toHex(code)])
+      for (const [slot, value] of slots)
+        await request('hardhat_setStorageAt', [
+          address,
+          `0x${BigInt(slot).toString(16)}`,
+          `0x${value.toString(16).padStart(64, '0')}`,
+        ])
+    },
     deploy: async (initCode) =>
       (await send(message(undefined, initCode, 15_000_000n))).contractAddress,
     call: async (to, input) => ({

@@ -12,6 +12,17 @@ const RETURN_TOP = '0 MSTORE 32 0 RETURN'
 const RETURN_FIRST = '32 0 RETURN'
 const ODD = '0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95'
 
+const wordOf = (number) => number.toString(16).padStart(64, '0')
+const bytesOf = (digits) => Uint8Array.from(Buffer.from(digits.replace(/^0x/, ''), 'hex'))
+
+/** Slots of the programs' contract: one far from all that they use, so that no engine knows the storage for empty. */
+const SLOTS_FEW = [[`0x${'7e'.repeat(32)}`, 1n]]
+/** 20,000 slots with values of all lengths. */
+const SLOTS_MANY = Array.from({ length: 20_000 }, (_, index) => [
+  `0x${wordOf(index + 1)}`,
+  BigInt(ODD) >> BigInt(8 * (index % 32)),
+])
+
 const assembled = (main, callee) => ({
   codes: {
     [MAIN]: assemble(main),
@@ -21,8 +32,9 @@ const assembled = (main, callee) => ({
 const compiled = (contract, name) => ({ contract, function: name })
 
 /**
- * What to run, by name: code at addresses, or a contract to deploy and a function of it. `start` is the first count of
- * rounds that is tried when a run of the right length is looked for.
+ * What to run, by name: code at addresses with `slots` at the first, or a contract to deploy and a function of it.
+ * `start` is the first count of rounds that is tried when a run of the right length is looked for, or the count where
+ * it is fixed.
  */
 export const PROGRAMS = {
   // A multiply-add over all 256 bits.
@@ -56,7 +68,14 @@ export const PROGRAMS = {
     start: 300,
     ...assembled(loop('DUP1 DUP1 SLOAD 1 ADD SWAP1 SSTORE', `5 SLOAD ${RETURN_TOP}`)),
   },
+  // Slots that hold nothing, then slots that hold values.
   'storage cold reads': { start: 300, ...assembled(loop('DUP1 SLOAD POP')) },
+  'storage cold values': {
+    start: SLOTS_MANY.length,
+    isFixed: true,
+    slots: SLOTS_MANY,
+    ...assembled(`0 ${loop('DUP1 SLOAD DUP3 ADD SWAP2 POP', RETURN_TOP)}`),
+  },
   transient: {
     start: 1000,
     ...assembled(loop('DUP1 255 AND DUP1 TLOAD 1 ADD SWAP1 TSTORE', `5 TLOAD ${RETURN_TOP}`)),
@@ -130,18 +149,16 @@ export function snailtracerPath() {
   ].find((path) => path !== undefined && existsSync(path))
 }
 
-const wordOf = (number) => number.toString(16).padStart(64, '0')
-const bytesOf = (digits) => Uint8Array.from(Buffer.from(digits.replace(/^0x/, ''), 'hex'))
-
 /** Puts a program into an engine. Returns its address (hex text) and the input for a count of rounds. */
 export async function install(engine, name, contracts) {
   const program = PROGRAMS[name]
   if (program.codes !== undefined) {
-    for (const [address, code] of Object.entries(program.codes)) await engine.install(address, code)
+    for (const [address, code] of Object.entries(program.codes))
+      await engine.install(address, code, address === MAIN ? (program.slots ?? SLOTS_FEW) : [])
     return { target: MAIN, inputOf: (rounds) => bytesOf(wordOf(rounds)) }
   }
   if (program.file !== undefined) {
-    await engine.install(MAIN, bytesOf(readFileSync(snailtracerPath(), 'utf8').trim()))
+    await engine.install(MAIN, bytesOf(readFileSync(snailtracerPath(), 'utf8').trim()), [])
     return { target: MAIN, inputOf: () => bytesOf(SNAILTRACER_CALL) }
   }
   const { initCode, selectors } = contracts[program.contract]

@@ -1,9 +1,23 @@
 // A world in maps, as the peers' in-memory states: what Varve's machine asks where nothing else is measured.
-import { bigintToMinimalBytes, EMPTY_CODE_HASH } from '../../dist/base/index.js'
+// Values of slots are kept as the bytes that the machine takes, as a peer keeps what its machine takes.
+import { bigintFromBytes, bigintToMinimalBytes, EMPTY_CODE_HASH } from '../../dist/base/index.js'
 import { keccak256 } from '../../dist/kernels/index.js'
 
 /** A key of a `Map`, ten times faster than hex text: a character a byte. */
 const keyOf = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice()
+
+const slotKeyBytes = new Uint8Array(32)
+const slotKeyWords = new DataView(slotKeyBytes.buffer)
+/** A slot as a `bigint`, which takes half the time of text as a key. */
+function slotKeyOf(slot) {
+  slotKeyBytes.set(slot)
+  return (
+    (slotKeyWords.getBigUint64(0) << 192n) |
+    (slotKeyWords.getBigUint64(8) << 128n) |
+    (slotKeyWords.getBigUint64(16) << 64n) |
+    slotKeyWords.getBigUint64(24)
+  )
+}
 const keyOfHex = (text) => Buffer.from(text.slice(2), 'hex').latin1Slice()
 const hexOf = (key) => `0x${Buffer.from(key, 'latin1').toString('hex')}`
 
@@ -15,13 +29,21 @@ export class MapWorld {
   accounts() {
     return [...this.#accounts].map(([key, { slots, ...account }]) => [
       hexOf(key),
-      { ...account, slots: [...slots].map(([slot, value]) => [hexOf(slot), value]) },
+      {
+        ...account,
+        slots: [...slots].map(([slot, value]) => [
+          `0x${slot.toString(16).padStart(64, '0')}`,
+          bigintFromBytes(value),
+        ]),
+      },
     ])
   }
 
   /** @param address hex text @param slots pairs of hex text and value */
   put(address, { nonce, balance, code, slots = [] }) {
-    const keyed = new Map([...slots].map(([slot, value]) => [keyOfHex(slot), value]))
+    const keyed = new Map(
+      [...slots].map(([slot, value]) => [BigInt(slot), bigintToMinimalBytes(value)]),
+    )
     this.#set(keyOfHex(address), nonce, balance, code, keyed)
   }
 
@@ -39,9 +61,10 @@ export class MapWorld {
     return (this.#accounts.get(keyOf(address))?.slots.size ?? 0) > 0
   }
 
-  loadSlot(address, slot) {
-    const value = this.#accounts.get(keyOf(address))?.slots.get(keyOf(slot))
-    return value === undefined ? undefined : bigintToMinimalBytes(value)
+  openStorage(address) {
+    const slots = this.#accounts.get(keyOf(address))?.slots
+    if (slots === undefined || slots.size === 0) return undefined
+    return (slot) => slots.get(slotKeyOf(slot))
   }
 
   loadCode(codeHash) {
@@ -62,8 +85,8 @@ export class MapWorld {
       }
       const slots = new Map(storageCleared ? [] : this.#accounts.get(key)?.slots)
       for (const { slot, after: value } of written)
-        if (value === 0n) slots.delete(keyOf(slot))
-        else slots.set(keyOf(slot), value)
+        if (value === 0n) slots.delete(slotKeyOf(slot))
+        else slots.set(slotKeyOf(slot), bigintToMinimalBytes(value))
       const { nonce, balance, codeHash } = after
       const kept = code ?? this.#codes.get(keyOf(codeHash)) ?? new Uint8Array(0)
       this.#set(key, nonce, balance, kept, slots)

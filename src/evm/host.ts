@@ -11,20 +11,27 @@ export type HostAccount = {
 }
 
 /**
+ * Reads the slots of one account as they were before the block: up to 32 big-endian bytes; `undefined` and no bytes
+ * are 0. The machine copies what it is given.
+ * @param slot 32 bytes, not hashed, lent for the call: they change after it
+ */
+export type StorageReader = (slot: Uint8Array) => Uint8Array | undefined
+
+/**
  * The state before a block. Each question is asked at most once a block and key, so a host needs no cache of its own.
- * Bytes given as arguments are the host's to keep. What a method throws reaches whoever called the machine, which
- * stays usable: the message is undone.
+ * Addresses and hashes given as arguments are the host's to keep. What a method throws reaches whoever called the
+ * machine, which stays usable: the message is undone, and the question may come again.
  */
 export type Host = {
   /** @param address 20 bytes */
   loadAccount(address: Uint8Array): HostAccount | undefined
-  /** True where the account's storage is not empty (EIP-7610). Asked for the target of a creation only. */
+  /** True where the account's storage is not empty (EIP-7610). Asked for the target of a creation that existed before. */
   hasStorage(address: Uint8Array): boolean
   /**
-   * Value of a storage slot: up to 32 big-endian bytes; `undefined` and no bytes are 0.
-   * @param slot 32 bytes, not hashed
+   * The way to the slots of an account that exists, asked for at the block's first use of one. `undefined` where the
+   * host can tell cheaply that there are none: no slot of it is asked for then.
    */
-  loadSlot(address: Uint8Array, slot: Uint8Array): Uint8Array | undefined
+  openStorage(address: Uint8Array): StorageReader | undefined
   /** The code with this hash, which some account names. */
   loadCode(codeHash: Uint8Array): Uint8Array
   /** Hash of one of the 256 blocks before the current one; 32 bytes. */

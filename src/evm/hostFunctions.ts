@@ -1,7 +1,7 @@
 /** Answers the kernel's questions from a `Host`: turns words into bytes and back, at cold accesses only. */
-import { ADDRESS_BYTES, VarveError } from '../base/index.ts'
+import { ADDRESS_BYTES, assert, EMPTY_BYTES, VarveError } from '../base/index.ts'
 import { type EvmHostFunctions, type EvmKernel, EvmLayout as L } from '../kernels/index.ts'
-import type { Host } from './host.ts'
+import type { Host, StorageReader } from './host.ts'
 import type { PrecompileView } from './precompiles/index.ts'
 import type { TrimmedStorage } from './trimmedStorage.ts'
 
@@ -10,12 +10,16 @@ export type HostBinding = {
   host(): Host
   /** Those of the block's fork and set. */
   precompiles(): PrecompileView
+  /** Storages that are open in this block, by the kernel's number of the account. Emptied by the binding's owner. */
+  readonly storages: StorageReader[]
   trimmed: TrimmedStorage
   trace: EvmHostFunctions['trace']
 }
 
 export function hostFunctions(binding: HostBinding): EvmHostFunctions {
-  const { kernel, host, precompiles, trimmed } = binding
+  const { kernel, host, precompiles, storages, trimmed } = binding
+  // One array for all slots: two a cold slot were a third of its cost.
+  const lentSlot = new Uint8Array(32)
   return {
     trace: binding.trace,
     trimmedLoad: (slot, to) => trimmed.load(kernel(), slot, to),
@@ -34,11 +38,17 @@ export function hostFunctions(binding: HostBinding): EvmHostFunctions {
     hasStorage(record) {
       return host().hasStorage(kernel().readWordBytes(record, ADDRESS_BYTES)) ? 1 : 0
     },
-    loadSlot(record, slot, to) {
-      const address = kernel().readWordBytes(record, ADDRESS_BYTES)
-      const value = host().loadSlot(address, kernel().readWordBytes(slot, 32))
-      if (value === undefined) kernel().bytes.fill(0, to, to + 32)
-      else kernel().writeWordBytes(to, value)
+    openStorage(owner, record) {
+      const reader = host().openStorage(kernel().readWordBytes(record, ADDRESS_BYTES))
+      if (reader === undefined) return 0
+      storages[owner] = reader
+      return 1
+    },
+    loadSlot(owner, key, to) {
+      const reader = storages[owner]
+      assert(reader !== undefined, 'evm: a slot of a storage that is not open')
+      kernel().readWordBytesInto(key, lentSlot)
+      kernel().writeWordBytes(to, reader(lentSlot) ?? EMPTY_BYTES)
     },
     loadCode(hash) {
       const codeHash = kernel().copyOut(hash, 32)

@@ -11,7 +11,7 @@ export {
   type SlotEvent,
   type StepEvent,
 } from './hooks.ts'
-export type { Host, HostAccount } from './host.ts'
+export type { Host, HostAccount, StorageReader } from './host.ts'
 export {
   type BlockEnvironment,
   type CallMessage,

@@ -185,7 +185,7 @@ test('an error of the host undoes the message, and the machine goes on', () => {
   world.put(target, { code: Uint8Array.from([0x60, 1, 0x60, 1, 0x55, 0x60, 66, 0x54]) })
   const machine = new Machine()
   const failing = Object.assign(Object.create(world) as World, {
-    loadSlot(_address: Uint8Array, slot: Uint8Array) {
+    openStorage: () => (slot: Uint8Array) => {
       if (slot[31] === 66) throw new Error('no such slot')
       return undefined
     },
@@ -248,9 +248,13 @@ test('warming an address or a slot does not ask the host, the first use does', (
       asked.push('account')
       return world.loadAccount(account)
     },
-    loadSlot(account: Uint8Array, slot: Uint8Array) {
-      asked.push('slot')
-      return world.loadSlot(account, slot)
+    openStorage(account: Uint8Array) {
+      asked.push('storage')
+      const read = world.openStorage(account)
+      return (slot: Uint8Array) => {
+        asked.push('slot')
+        return read?.(slot)
+      }
     },
   })
   const machine = new Machine()
@@ -265,7 +269,52 @@ test('warming an address or a slot does not ask the host, the first use does', (
   assert.equal(machine.getStorage(address, bigintToBytes(1n, 32)), 9n)
   assert.equal(machine.getBalance(address), 3n)
   assert.equal(machine.getBalance(address), 3n)
-  assert.deepEqual(asked, ['account', 'slot'])
+  assert.deepEqual(asked, ['account', 'storage', 'slot'])
+})
+
+test('storage is opened once a block, and only where there may be slots', () => {
+  const world = new World()
+  const [full, empty, missing] = [addressOf(0x55), addressOf(0x56), addressOf(0x57)]
+  world.put(full, { nonce: 1n, storage: new Map([[1n, 9n]]) })
+  world.put(empty, { nonce: 1n })
+  const machine = new Machine()
+  const slots = (address: Uint8Array): bigint[] =>
+    [0, 1, 2].map((slot) => machine.getStorage(address, bigintToBytes(BigInt(slot), 32)))
+  for (let block = 0; block < 2; block++) {
+    world.storageOpenings = 0
+    world.slotLoads = 0
+    machine.beginBlock(blockOf(Fork.Prague), world)
+    machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+    assert.deepEqual(slots(full), [0n, 9n, 0n])
+    assert.deepEqual([world.storageOpenings, world.slotLoads], [1, 3])
+    assert.deepEqual(slots(empty), [0n, 0n, 0n])
+    assert.deepEqual([world.storageOpenings, world.slotLoads], [2, 3])
+    assert.deepEqual(slots(missing), [0n, 0n, 0n])
+    const snapshot = machine.snapshot()
+    machine.addBalance(missing, 1n)
+    machine.setStorage(missing, bigintToBytes(1n, 32), 5n)
+    machine.revert(snapshot)
+    assert.deepEqual(slots(missing), [0n, 0n, 0n])
+    assert.deepEqual([world.storageOpenings, world.slotLoads], [2, 3], 'no account, no question')
+  }
+})
+
+test('a host that could not open a storage is asked again', () => {
+  const world = new World()
+  const address = addressOf(0x55)
+  world.put(address, { nonce: 1n, storage: new Map([[1n, 9n]]) })
+  let failures = 1
+  const failing = Object.assign(Object.create(world) as World, {
+    openStorage(account: Uint8Array) {
+      if (failures-- > 0) throw new Error('not now')
+      return world.openStorage(account)
+    },
+  })
+  const machine = new Machine()
+  machine.beginBlock(blockOf(Fork.Prague), failing)
+  machine.beginTransaction({ origin: SENDER, gasPrice: 1n })
+  assert.throws(() => machine.getStorage(address, bigintToBytes(1n, 32)), /not now/)
+  assert.equal(machine.getStorage(address, bigintToBytes(1n, 32)), 9n)
 })
 
 test('a call that cannot pay for a cold account does not read it', () => {

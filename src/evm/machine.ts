@@ -16,7 +16,7 @@ import { EvmEngine, EvmKernel, EvmLayout as L } from '../kernels/index.ts'
 import { forkTable } from './forkTable.ts'
 import { randomHashKeys } from './hashKeys.ts'
 import type { EvmHooks } from './hooks.ts'
-import type { Host } from './host.ts'
+import type { Host, StorageReader } from './host.ts'
 import { hostFunctions } from './hostFunctions.ts'
 import { type PrecompileSet, type PrecompileView, precompileView } from './precompiles/index.ts'
 import { Status } from './status.ts'
@@ -114,6 +114,7 @@ export class Machine {
   private readonly reader: TraceReader
   private readonly isTrimmed: boolean
   private readonly trimmed = new TrimmedStorage()
+  private readonly storages: StorageReader[] = []
   private host: Host | undefined
   private hooks: EvmHooks | undefined
   private precompiles: PrecompileView = precompileView(Fork.Frontier)
@@ -132,6 +133,7 @@ export class Machine {
         kernel: () => kernel,
         host: () => this.currentHost(),
         precompiles: () => this.precompiles,
+        storages: this.storages,
         trimmed: this.trimmed,
         trace: (event, a, b, c) => this.reader.read(event, a, b, c),
       }),
@@ -173,6 +175,7 @@ export class Machine {
     word(L.ENV_BLOB_BASE_FEE, environment.blobBaseFee)
     kernel.writeWordBytes(L.ENVIRONMENT + L.ENV_COINBASE, environment.coinbase)
     kernel.exports.beginBlock()
+    this.storages.length = 0
     this.trimmed.clear()
   }
 

@@ -9,7 +9,7 @@ import {
   toBareHex,
 } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
-import type { Host } from './host.ts'
+import type { Host, StorageReader } from './host.ts'
 import { type BlockEnvironment, Machine, type MessageResult } from './machine.ts'
 import { OPCODES } from './opcodes.ts'
 import type { WriteSet } from './writeSet.ts'
@@ -25,6 +25,7 @@ export type WorldAccount = {
 export class World implements Host {
   readonly accounts = new Map<string, WorldAccount>()
   private readonly codes = new Map<string, Uint8Array>()
+  storageOpenings = 0
   slotLoads = 0
 
   /** Sets an account; what is left out is empty. */
@@ -51,10 +52,15 @@ export class World implements Host {
     return (this.accounts.get(toBareHex(address))?.storage.size ?? 0) > 0
   }
 
-  loadSlot(address: Uint8Array, slot: Uint8Array): Uint8Array | undefined {
-    this.slotLoads++
-    const value = this.accounts.get(toBareHex(address))?.storage.get(bigintFromBytes(slot))
-    return value === undefined ? undefined : bigintToMinimalBytes(value)
+  openStorage(address: Uint8Array): StorageReader | undefined {
+    this.storageOpenings++
+    const storage = this.accounts.get(toBareHex(address))?.storage
+    if (storage === undefined || storage.size === 0) return undefined
+    return (slot) => {
+      this.slotLoads++
+      const value = storage.get(bigintFromBytes(slot))
+      return value === undefined ? undefined : bigintToMinimalBytes(value)
+    }
   }
 
   loadCode(codeHash: Uint8Array): Uint8Array {

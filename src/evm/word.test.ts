@@ -52,6 +52,7 @@ function bareKernel(): EvmKernel {
   const kernel = new EvmKernel({
     loadAccount: none,
     hasStorage: none,
+    openStorage: none,
     loadSlot: none,
     loadCode: none,
     blockHash: none,

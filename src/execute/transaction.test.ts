@@ -338,7 +338,7 @@ test('what a host throws reaches the caller, and the transaction is undone', () 
         ? { nonce: 0n, balance: ETHER, codeHash: new Uint8Array(32).fill(1) }
         : undefined,
     hasStorage: () => false,
-    loadSlot: () => undefined,
+    openStorage: () => undefined,
     loadCode: () => {
       if (host.fail) throw new VarveError('STATE_CODE_MISSING', 'no such code')
       return CLEAR_SLOT

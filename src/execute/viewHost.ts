@@ -1,5 +1,5 @@
 /** The EVM's questions about the state before a block, answered from a `StateView`: addresses and slots become hashes. */
-import type { Host, HostAccount } from '../evm/index.ts'
+import type { Host, HostAccount, StorageReader } from '../evm/index.ts'
 import { addressHashOf, type StateView, slotHashOf } from '../state/index.ts'
 
 /** Hash of one of the 256 blocks before the current one, 32 bytes. */
@@ -23,8 +23,11 @@ export class ViewHost implements Host {
     return this.view.hasStorage(addressHashOf(address))
   }
 
-  loadSlot(address: Uint8Array, slot: Uint8Array): Uint8Array | undefined {
-    return this.view.storage(addressHashOf(address), slotHashOf(slot))
+  /** Hashes the address once for all slots. A view cannot tell an empty storage more cheaply than it reads a slot. */
+  openStorage(address: Uint8Array): StorageReader {
+    const { view } = this
+    const addressHash = addressHashOf(address)
+    return (slot) => view.storage(addressHash, slotHashOf(slot))
   }
 
   /** @throws VarveError STATE_CODE_MISSING */

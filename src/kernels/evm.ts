@@ -89,7 +89,8 @@ export type EvmEngine = (typeof EvmEngine)[keyof typeof EvmEngine]
 export type EvmHostFunctions = {
   loadAccount(record: number): number
   hasStorage(record: number): number
-  loadSlot(record: number, slot: number, to: number): void
+  openStorage(owner: number, record: number): number
+  loadSlot(owner: number, key: number, to: number): void
   loadCode(hash: number): number
   blockHash(number: number, to: number): void
   precompile(id: number, input: number, size: number): number
@@ -291,11 +292,16 @@ export class EvmKernel {
 
   /** Copies the low `length` bytes of the word at `address` out, big-endian. */
   readWordBytes(address: number, length: number): Uint8Array {
-    const memory = this.bytes
     const bytes = new Uint8Array(length)
-    for (let index = 0; index < length; index++)
-      bytes[length - 1 - index] = memory[address + index]!
+    this.readWordBytesInto(address, bytes)
     return bytes
+  }
+
+  /** The same, as many as `bytes` holds. */
+  readWordBytesInto(address: number, bytes: Uint8Array): void {
+    const memory = this.bytes
+    const last = bytes.length - 1
+    for (let index = 0; index <= last; index++) bytes[last - index] = memory[address + index]!
   }
 
   /** Copies `length` bytes out. */
