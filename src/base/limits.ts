@@ -20,3 +20,12 @@ export const PROOF_NODE_COUNT_MAX = 2 * 2 * TRIE_KEY_BYTES_MAX + 1
 
 /** Keys asked in one proof, as geth's eth_getProof (1024). */
 export const PROOF_KEY_COUNT_MAX = 1024
+
+/** Ancestors whose hashes a block may ask for (Yellow Paper, BLOCKHASH; EIP-210's window was never taken in). */
+export const BLOCK_HASH_WINDOW = 256
+
+/** Items in one list of a witness: a block of 500 Mgas touches 250,000 accounts of at most 16 nodes (EIP-7928). */
+export const WITNESS_ITEM_COUNT_MAX = 2 ** 22
+
+/** Bytes of one witness read from JSON: EIP-8025 reckons with 300 MiB at most. */
+export const WITNESS_BYTES_MAX = 512 * 1024 * 1024

@@ -60,6 +60,17 @@ export { openSecp256k1, type Secp256k1, type Secp256k1ErrorCode } from './secp25
 export { addressOfPublicKey, type SenderErrorCode, SenderRecovery } from './sender.ts'
 export { type SnappyErrorCode, type SnappyStream, unpackSnappyStream } from './snappyFrame.ts'
 export {
+  type SszErrorCode,
+  type SszType,
+  type SszValue,
+  sszBoolean,
+  sszByteList,
+  sszBytes,
+  sszContainer,
+  sszList,
+  sszUint,
+} from './ssz.ts'
+export {
   type AccessListEntry,
   type AccessListFields,
   type Authorization,
