@@ -12,7 +12,7 @@ if (chainFile === undefined || genesisFile === undefined || addressText === unde
   throw new Error('usage: importAndProve FILE GENESIS.json 0xADDRESS')
 
 const genesis = parseGenesisJson(readFileSync(genesisFile, 'utf8'))
-const engine = openEngine({ store: memoryStore(), genesis })
+const engine = await openEngine({ store: memoryStore(), genesis })
 await importChain(engine, openBlockSource(chainFile))
 
 const view = engine.at('latest')

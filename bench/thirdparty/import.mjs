@@ -80,7 +80,7 @@ const figures = ({ blocksMs, wholeMs, cpu, genesisMs }) => ({
 async function runVarve(store) {
   const genesis = await namedGenesis('mainnet')
   let start = nowMs()
-  const engine = openEngine({ store, genesis })
+  const engine = await openEngine({ store, genesis })
   engine.flush()
   const genesisMs = nowMs() - start
   const cpuStart = cpuMs()

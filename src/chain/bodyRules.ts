@@ -1,6 +1,6 @@
 /**
  * Whether a body is the one its header names: each list against its root or hash. Yellow Paper section 4.3.3,
- * EIP-4895 (withdrawals), EIP-7934 (size of a block in Osaka).
+ * EIP-4844 (blob gas), EIP-4895 (withdrawals), EIP-7685 (requests), EIP-7934 (size of a block in Osaka).
  * Not here: what the transactions do; whether each may be included (signature, nonce, gas).
  */
 import { bytesEqual, EMPTY_TRIE_ROOT, Fork } from '../base/index.ts'
@@ -12,10 +12,14 @@ import {
   type Header,
   mergeBloom,
   type Receipt,
+  type Transaction,
+  TransactionType,
   uncleHashOf,
+  type Withdrawal,
 } from '../codec/index.ts'
 import { orderedRoot } from '../trie/index.ts'
 import { blockFault } from './blockFault.ts'
+import { BLOB_GAS_PER_BLOB } from './gasRules.ts'
 
 /** EIP-7934: 10 MiB less 2 MiB for the beacon block around it. */
 export const BLOCK_BYTES_MAX = 10 * 1024 * 1024 - 2 * 1024 * 1024
@@ -45,7 +49,7 @@ export function validateBody(header: Header, body: Body, fork: Fork, blockBytes?
       header.uncleHash,
       uncleHash,
     )
-  const transactionsRoot = listRoot(body.transactions, (transaction) => transaction.raw)
+  const transactionsRoot = transactionsRootOf(body.transactions)
   if (!bytesEqual(transactionsRoot, header.transactionsRoot))
     throw blockFault<BodyRuleErrorCode>(
       'BLOCK_TRANSACTIONS_ROOT_INVALID',
@@ -55,6 +59,21 @@ export function validateBody(header: Header, body: Body, fork: Fork, blockBytes?
       transactionsRoot,
     )
   checkWithdrawals(header, body)
+  checkBlobs(header, body)
+}
+
+/** The blobs are counted in the header (EIP-4844). */
+function checkBlobs(header: Header, { transactions }: Body): void {
+  if (header.blobGasUsed === undefined) return
+  const used = blobGasOf(transactions)
+  if (used !== header.blobGasUsed)
+    throw blockFault<BodyRuleErrorCode>(
+      'BLOCK_BLOB_GAS_USED_INVALID',
+      header.number,
+      'blob gas of the transactions',
+      header.blobGasUsed,
+      used,
+    )
 }
 
 function checkWithdrawals(header: Header, body: Body): void {
@@ -68,7 +87,7 @@ function checkWithdrawals(header: Header, body: Body): void {
       withdrawals === undefined ? 'a list' : 'none',
       withdrawals === undefined ? 'none' : 'a list',
     )
-  const root = listRoot(withdrawals, encodeWithdrawal)
+  const root = withdrawalsRootOf(withdrawals)
   if (!bytesEqual(root, header.withdrawalsRoot))
     throw blockFault<BodyRuleErrorCode>(
       'BLOCK_WITHDRAWALS_ROOT_INVALID',
@@ -79,6 +98,18 @@ function checkWithdrawals(header: Header, body: Body): void {
     )
 }
 
+/** Header fields that follow from the receipts of a block. */
+export type ReceiptFields = Pick<Header, 'gasUsed' | 'logsBloom' | 'receiptsRoot'>
+
+/** Cost: a trie over the receipts. */
+export function receiptFields(receipts: readonly Receipt[]): ReceiptFields {
+  return {
+    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
+    logsBloom: receipts.length === 0 ? EMPTY_BLOOM : joinedBloom(receipts),
+    receiptsRoot: listRoot(receipts, encodeReceipt),
+  }
+}
+
 /**
  * Checks what execution yields against the header: receipts root, bloom, gas used. The receipts' own blooms are
  * taken as they are: a receipt whose bloom does not fit its logs came from a faulty executor, not from a block.
@@ -86,7 +117,7 @@ function checkWithdrawals(header: Header, body: Body): void {
  */
 export function validateReceipts(header: Header, receipts: readonly Receipt[]): void {
   const { number } = header
-  const gasUsed = receipts.at(-1)?.cumulativeGasUsed ?? 0n
+  const { gasUsed, logsBloom, receiptsRoot } = receiptFields(receipts)
   if (gasUsed !== header.gasUsed)
     throw blockFault<BodyRuleErrorCode>(
       'BLOCK_GAS_USED_INVALID',
@@ -95,24 +126,41 @@ export function validateReceipts(header: Header, receipts: readonly Receipt[]): 
       header.gasUsed,
       gasUsed,
     )
-  const bloom = receipts.length === 0 ? EMPTY_BLOOM : joinedBloom(receipts)
-  if (!bytesEqual(bloom, header.logsBloom))
+  if (!bytesEqual(logsBloom, header.logsBloom))
     throw blockFault<BodyRuleErrorCode>(
       'BLOCK_LOGS_BLOOM_INVALID',
       number,
       'bloom of the receipts',
       header.logsBloom,
-      bloom,
+      logsBloom,
     )
-  const root = listRoot(receipts, encodeReceipt)
-  if (!bytesEqual(root, header.receiptsRoot))
+  if (!bytesEqual(receiptsRoot, header.receiptsRoot))
     throw blockFault<BodyRuleErrorCode>(
       'BLOCK_RECEIPTS_ROOT_INVALID',
       number,
       'receipts root',
       header.receiptsRoot,
-      root,
+      receiptsRoot,
     )
+}
+
+/**
+ * Checks the hash of the requests that execution yields (EIP-7685).
+ * @param requestsHash `undefined` before Prague
+ * @throws VarveError BLOCK_REQUESTS_HASH_INVALID
+ */
+export function validateRequests(header: Header, requestsHash: Uint8Array | undefined): void {
+  const expected = header.requestsHash
+  if (expected === requestsHash) return
+  if (expected !== undefined && requestsHash !== undefined && bytesEqual(expected, requestsHash))
+    return
+  throw blockFault<BodyRuleErrorCode>(
+    'BLOCK_REQUESTS_HASH_INVALID',
+    header.number,
+    'hash of the requests',
+    expected,
+    requestsHash,
+  )
 }
 
 /** Shared: never written to. */
@@ -122,6 +170,24 @@ function joinedBloom(receipts: readonly Receipt[]): Uint8Array {
   const bloom = new Uint8Array(BLOOM_BYTES)
   for (const receipt of receipts) mergeBloom(bloom, receipt.logsBloom)
   return bloom
+}
+
+/** The header field `transactionsRoot`. */
+export function transactionsRootOf(transactions: readonly Transaction[]): Uint8Array {
+  return listRoot(transactions, ({ raw }) => raw)
+}
+
+/** The header field `withdrawalsRoot`. */
+export function withdrawalsRootOf(withdrawals: readonly Withdrawal[]): Uint8Array {
+  return listRoot(withdrawals, encodeWithdrawal)
+}
+
+/** The header field `blobGasUsed`. */
+export function blobGasOf(transactions: readonly Transaction[]): bigint {
+  let count = 0
+  for (const transaction of transactions)
+    if (transaction.type === TransactionType.Blob) count += transaction.blobVersionedHashes.length
+  return BigInt(count) * BLOB_GAS_PER_BLOB
 }
 
 function listRoot<Item>(items: readonly Item[], encode: (item: Item) => Uint8Array): Uint8Array {
@@ -140,9 +206,13 @@ export type BodyRuleErrorCode =
   | 'BLOCK_WITHDRAWALS_PRESENCE'
   /** The withdrawals are not those of the header. */
   | 'BLOCK_WITHDRAWALS_ROOT_INVALID'
+  /** The blobs of the transactions are not as many as the header's blob gas says. */
+  | 'BLOCK_BLOB_GAS_USED_INVALID'
   /** The receipts add up to another sum of gas. */
   | 'BLOCK_GAS_USED_INVALID'
   /** The receipts' blooms join to another bloom. */
   | 'BLOCK_LOGS_BLOOM_INVALID'
   /** The receipts are not those of the header. */
   | 'BLOCK_RECEIPTS_ROOT_INVALID'
+  /** The requests to the consensus layer are not those of the header. */
+  | 'BLOCK_REQUESTS_HASH_INVALID'

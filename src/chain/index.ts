@@ -1,9 +1,16 @@
 export {
   BLOCK_BYTES_MAX,
   type BodyRuleErrorCode,
+  blobGasOf,
+  type ReceiptFields,
+  receiptFields,
+  transactionsRootOf,
   validateBody,
   validateReceipts,
+  validateRequests,
+  withdrawalsRootOf,
 } from './bodyRules.ts'
+export { DAO_ADDRESSES, DAO_REFUND_ADDRESS } from './daoAccounts.ts'
 export { DIFFICULTY_MIN, type DifficultyInput, difficultyAt } from './difficulty.ts'
 export type { JsonErrorCode } from './exactJson.ts'
 export { isMergedAfter, totalDifficulty } from './forkChoice.ts'

@@ -8,14 +8,17 @@ import {
   type Header,
   type HeaderFields,
   NONCE_BYTES,
+  type Transaction,
   uncleHashOf,
+  type Withdrawal,
 } from '../codec/index.ts'
+import { blobGasOf, transactionsRootOf, withdrawalsRootOf } from './bodyRules.ts'
 import { difficultyAt } from './difficulty.ts'
 import { gasLimitReference, nextBaseFee, nextExcessBlobGas } from './gasRules.ts'
 import { EMPTY_REQUESTS_HASH } from './genesis.ts'
 import { type ChainSpec, rulesAt } from './spec.ts'
 
-/** What the maker of a block chooses. */
+/** What the maker of a block chooses. A list that is left out is empty. */
 export type HeaderChoices = {
   /** 20 bytes. */
   readonly coinbase: Uint8Array
@@ -24,6 +27,9 @@ export type HeaderChoices = {
   /** At most 32 bytes. */
   readonly extraData?: Uint8Array
   readonly uncles?: readonly Header[]
+  readonly transactions?: readonly Transaction[]
+  /** From Shanghai on. */
+  readonly withdrawals?: readonly Withdrawal[]
   /** 32 bytes: PREVRANDAO from Paris on. */
   readonly mixHash?: Uint8Array
   /** 8 bytes; before Paris only. */
@@ -34,19 +40,19 @@ export type HeaderChoices = {
 }
 
 /**
- * Header of a block without transactions, withdrawals and requests. The state root is the parent's: execution puts its
- * own in its place, as it does with gas, bloom and roots where there is something to execute.
+ * Header of a block before its execution: the state root is the parent's, no gas is used, there are no receipts and no
+ * requests. Execution puts its own in their place, see `receiptFields`.
  */
 export function headerAfter(parent: Header, spec: ChainSpec, choices: HeaderChoices): HeaderFields {
   const number = parent.number + 1
   const { fork, blob } = rulesAt(spec, number, choices.timestamp, choices.isMerged)
-  const { uncles = [] } = choices
+  const { uncles = [], transactions = [], withdrawals = [] } = choices
   const fields: HeaderFields = {
     parentHash: parent.hash,
     uncleHash: uncles.length === 0 ? EMPTY_LIST_HASH : uncleHashOf(uncles),
     coinbase: choices.coinbase,
     stateRoot: parent.stateRoot,
-    transactionsRoot: EMPTY_TRIE_ROOT,
+    transactionsRoot: transactionsRootOf(transactions),
     receiptsRoot: EMPTY_TRIE_ROOT,
     logsBloom: new Uint8Array(BLOOM_BYTES),
     difficulty: fork >= Fork.Paris ? 0n : nextDifficulty(parent, fork, choices.timestamp),
@@ -61,11 +67,11 @@ export function headerAfter(parent: Header, spec: ChainSpec, choices: HeaderChoi
   return {
     ...fields,
     ...(fork >= Fork.London ? { baseFeePerGas: nextBaseFee(parent) } : {}),
-    ...(fork >= Fork.Shanghai ? { withdrawalsRoot: EMPTY_TRIE_ROOT } : {}),
+    ...(fork >= Fork.Shanghai ? { withdrawalsRoot: withdrawalsRootOf(withdrawals) } : {}),
     ...(blob === undefined
       ? {}
       : {
-          blobGasUsed: 0n,
+          blobGasUsed: blobGasOf(transactions),
           excessBlobGas: nextExcessBlobGas(parent, fork, blob),
           parentBeaconBlockRoot: choices.parentBeaconBlockRoot ?? ZERO_HASH,
         }),

@@ -34,8 +34,16 @@ export function withStore<Result>(folder: string, work: (store: Store) => Result
 }
 
 /** Runs `work` on the chain in `folder`, which must exist. Reads only. @throws VarveError STORE_*, ENGINE_* */
-export function withEngine<Result>(folder: string, work: (engine: Engine) => Result): Result {
-  return withStore(folder, (store) => work(openEngine({ store })))
+export async function withEngine<Result>(
+  folder: string,
+  work: (engine: Engine) => Result,
+): Promise<Result> {
+  const store = openLmdbStore(folder, { readOnly: true })
+  try {
+    return work(await openEngine({ store }))
+  } finally {
+    store.close()
+  }
 }
 
 /**
@@ -50,7 +58,7 @@ export async function withWritableEngine<Result>(
   const existed = existsSync(folder)
   const store = openLmdbStore(folder, { sync: 'always' })
   try {
-    return await work(openEngine({ store, ...options }))
+    return await work(await openEngine({ store, ...options }))
   } finally {
     const isEmpty = store.tableStats().every(({ entryCount }) => entryCount === 0)
     store.close()

@@ -33,8 +33,8 @@ export function addDbCommand(program: Command): void {
   program.addCommand(db)
 }
 
-function printStats(flags: DbFlags & { readonly digest?: boolean }): void {
-  withEngine(flags.db, (engine) => {
+function printStats(flags: DbFlags & { readonly digest?: boolean }): Promise<void> {
+  return withEngine(flags.db, (engine) => {
     const { header } = engine.head
     const head = {
       number: header.number,

@@ -53,8 +53,8 @@ export function demoAddress(name: string): Uint8Array {
 }
 
 /** Makes the chain in memory. Yields each block, genesis first. */
-export function* demoBlocks(genesis: Genesis): Generator<Block> {
-  const engine = openEngine({ store: memoryStore(), genesis })
+export async function* demoBlocks(genesis: Genesis): AsyncGenerator<Block> {
+  const engine = await openEngine({ store: memoryStore(), genesis })
   yield { header: engine.head.header, transactions: [], uncles: [] }
   let grandparent: Header | undefined
   for (let number = 1; number <= DEMO_BLOCK_COUNT; number++) {

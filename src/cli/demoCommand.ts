@@ -40,7 +40,7 @@ async function runDemo(files: readonly string[], flags: DemoFlags): Promise<void
   try {
     const isMade = files.length === 0
     const genesis = isMade ? join(folder, 'genesis.json') : flags.genesis
-    const chain = isMade ? [makeChain(folder, flags)] : files
+    const chain = isMade ? [await makeChain(folder, flags)] : files
     const db = join(folder, 'db')
     const importFlags = {
       db,
@@ -49,7 +49,7 @@ async function runDemo(files: readonly string[], flags: DemoFlags): Promise<void
     }
     const report = await importFiles(chain, importFlags)
     if (report.stopped) process.exitCode = EXIT_FAILED
-    else printReport(report, proveMiner(db), flags)
+    else printReport(report, await proveMiner(db), flags)
   } finally {
     if (flags.keep === true) console.error(`kept ${folder}`)
     else rmSync(folder, { recursive: true, force: true })
@@ -57,13 +57,13 @@ async function runDemo(files: readonly string[], flags: DemoFlags): Promise<void
 }
 
 /** Writes genesis.json and chain.rlp; returns the path of the chain. */
-function makeChain(folder: string, flags: DemoFlags): string {
+async function makeChain(folder: string, flags: DemoFlags): Promise<string> {
   const start = performance.now()
   const bar = new Progress('making   ', 'blocks', flags.json !== true)
   writeFileSync(join(folder, 'genesis.json'), demoGenesisText())
   const parts: Uint8Array[] = []
   let uncleCount = 0
-  for (const block of demoBlocks(demoGenesis())) {
+  for await (const block of demoBlocks(demoGenesis())) {
     parts.push(encodeBlock(block))
     uncleCount += block.uncles.length
     bar.update(parts.length, DEMO_BLOCK_COUNT + 1)
@@ -96,7 +96,7 @@ function proveMiner(db: string) {
 
 function printReport(
   report: ImportReport,
-  proof: ReturnType<typeof proveMiner>,
+  proof: Awaited<ReturnType<typeof proveMiner>>,
   flags: DemoFlags,
 ): void {
   if (flags.json === true) {

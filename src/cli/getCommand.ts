@@ -43,12 +43,12 @@ function addSlot(text: string, before: readonly Uint8Array[]): Uint8Array[] {
   return [...before, parseSlot(text)]
 }
 
-function read<Result>(flags: GetFlags, work: (view: EngineView) => Result): Result {
+function read<Result>(flags: GetFlags, work: (view: EngineView) => Result): Promise<Result> {
   return withEngine(flags.db, (engine) => work(engine.at(flags.block)))
 }
 
-function printAccount(address: Uint8Array, flags: GetFlags): void {
-  read(flags, (view) => {
+function printAccount(address: Uint8Array, flags: GetFlags): Promise<void> {
+  return read(flags, (view) => {
     const account = view.account(address)
     const { nonce = 0n, balance = 0n } = account ?? {}
     if (flags.json === true) {
@@ -72,8 +72,8 @@ function printAccount(address: Uint8Array, flags: GetFlags): void {
   })
 }
 
-function printCode(address: Uint8Array, flags: GetFlags): void {
-  read(flags, (view) => {
+function printCode(address: Uint8Array, flags: GetFlags): Promise<void> {
+  return read(flags, (view) => {
     const code = toHex(view.code(address))
     console.log(
       flags.json === true ? toJson({ ...blockOf(view), address: toHex(address), code }) : code,
@@ -81,8 +81,12 @@ function printCode(address: Uint8Array, flags: GetFlags): void {
   })
 }
 
-function printStorage(address: Uint8Array, slots: readonly Uint8Array[], flags: GetFlags): void {
-  read(flags, (view) => {
+function printStorage(
+  address: Uint8Array,
+  slots: readonly Uint8Array[],
+  flags: GetFlags,
+): Promise<void> {
+  return read(flags, (view) => {
     const values = slots.map((slot) => ({
       slot: toHex(slot),
       value: toHex(view.storage(address, slot)),
@@ -94,8 +98,12 @@ function printStorage(address: Uint8Array, slots: readonly Uint8Array[], flags: 
 }
 
 /** Printed in the form of `eth_getProof` either way, on one line with `--json`. */
-function printProof(address: Uint8Array, slots: readonly Uint8Array[], flags: GetFlags): void {
-  read(flags, (view) => {
+function printProof(
+  address: Uint8Array,
+  slots: readonly Uint8Array[],
+  flags: GetFlags,
+): Promise<void> {
+  return read(flags, (view) => {
     const answer = {
       ...blockOf(view),
       stateRoot: toHex(view.root()),

@@ -89,7 +89,11 @@ export {
   type UnsignedTransaction,
 } from './transaction.ts'
 export { SECP256K1_ORDER } from './transactionReaders.ts'
-export { type TransactionRuleErrorCode, validateTransaction } from './transactionRules.ts'
+export {
+  type TransactionRuleErrorCode,
+  validateSignature,
+  validateTransaction,
+} from './transactionRules.ts'
 export {
   decodeWithdrawal,
   encodeWithdrawal,

@@ -27,14 +27,14 @@ export function validateTransaction(
   transaction: Transaction,
   rules: { readonly fork: Fork; readonly chainId: bigint },
 ): number {
-  const { fork, chainId } = rules
+  const { fork } = rules
   const typeFork = TYPE_FORK[transaction.type]
   if (fork < typeFork)
     throw ruleFault(
       'TRANSACTION_TYPE_UNSUPPORTED',
       `expected fork ${FORK_NAMES[typeFork]} or later for type ${transaction.type}, got ${FORK_NAMES[fork]}`,
     )
-  checkSignature(transaction, fork, chainId)
+  validateSignature(transaction, rules)
   checkFees(transaction)
   if (transaction.nonce === U64_MAX)
     throw ruleFault('TRANSACTION_NONCE_MAX', 'expected a nonce below 2^64-1 (EIP-2681)')
@@ -56,9 +56,16 @@ export function validateTransaction(
   return checkGas(transaction, fork)
 }
 
-function checkSignature(transaction: Transaction, fork: Fork, chainId: bigint): void {
+/**
+ * Checks what a fork demands of a signature: the chain that it is bound to, and its form. The type is the caller's.
+ * @throws VarveError TRANSACTION_CHAIN_ID, TRANSACTION_SIGNATURE_HIGH_S
+ */
+export function validateSignature(
+  transaction: Transaction,
+  { fork, chainId }: { readonly fork: Fork; readonly chainId: bigint },
+): void {
   if (transaction.chainId !== undefined) {
-    if (fork < Fork.SpuriousDragon)
+    if (fork < Fork.SpuriousDragon && transaction.type === TransactionType.Legacy)
       throw ruleFault(
         'TRANSACTION_CHAIN_ID',
         `expected v of 27 or 28 before EIP-155, got chain id ${transaction.chainId}`,

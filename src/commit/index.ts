@@ -14,6 +14,7 @@ export {
   type VerifiedAccount,
   verifyAccountProof,
 } from './accountProof.ts'
+export { BlockRoots } from './blockRoots.ts'
 export {
   accountNodeReader,
   type StateNodes,

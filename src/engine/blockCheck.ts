@@ -1,23 +1,33 @@
 /**
  * A block's way from decoded bytes to a delta whose root is its header's: header rules, body rules, uncle rules,
- * execution, receipts, root. Each step is a plain function of the layer that owns it; here is their order.
+ * execution, receipts, requests, root. Each step is a plain function of the layer that owns it; here is their order.
  *
- *     validateHeader ─▶ validateBody, validateUncles ─▶ executeBlock ─▶ validateReceipts ─▶ summary.update ─▶ root
+ *     validateHeader ─▶ validateBody, validateUncles ─▶ recoverSenders ─▶ executeBlock
+ *                                   root ◀─ BlockRoots ◀─ validateReceipts, validateRequests ◀┘
  */
 import { bytesEqual, Fork, toHex, VarveError } from '../base/index.ts'
 import {
   type AncestorReader,
+  type BlockRules,
   type ChainSpec,
   isMergedAfter,
   totalDifficulty,
   validateBody,
   validateHeader,
   validateReceipts,
+  validateRequests,
   validateUncles,
 } from '../chain/index.ts'
-import { type Block, encodeBlock } from '../codec/index.ts'
-import type { StateSummary } from '../commit/index.ts'
-import { type BlockOutcome, executeBlock } from '../execute/index.ts'
+import { type Block, encodeBlock, type SenderRecovery } from '../codec/index.ts'
+import type { BlockRoots } from '../commit/index.ts'
+import type { Machine, PrecompileSet } from '../evm/index.ts'
+import {
+  type BlockHashReader,
+  type BlockOutcome,
+  executeBlock,
+  recoverSenders,
+  requestsHash,
+} from '../execute/index.ts'
 import type { StateView } from '../state/index.ts'
 import type { StoredHeader } from './chainRecords.ts'
 import type { PhaseClock } from './phases.ts'
@@ -28,6 +38,12 @@ export type CheckContext = {
   readonly parent: StoredHeader
   readonly ancestors: AncestorReader
   readonly view: StateView
+  readonly blockHash: BlockHashReader
+  readonly machine: Machine
+  readonly recovery: SenderRecovery
+  readonly precompileSet: PrecompileSet | undefined
+  /** Begins at the parent's state. */
+  readonly roots: BlockRoots
   readonly clock: PhaseClock
 }
 
@@ -38,37 +54,53 @@ export type CheckedBlock = {
 }
 
 /**
- * Checks and executes a block. Changes nothing.
- * @throws VarveError with a code of `chain/` or `execute/`
+ * Checks and executes a block. Changes nothing but `roots`, and the machine until its next block.
+ * @throws VarveError with a code of `chain/`, `codec/` or `execute/`
  */
 export function checkBlock(block: Block, context: CheckContext): CheckedBlock {
-  const { spec, parent, ancestors, view, clock } = context
+  const { parent, clock } = context
   const { header } = block
-  const rules = clock.measure('validate', () => {
-    const isMerged = isMergedAfter(spec.schedule, parent.totalDifficulty)
-    const headerContext = isMerged === undefined ? {} : { isMerged }
-    const found = validateHeader(header, parent.header, spec, headerContext)
-    // Only from Osaka on is there a cap on the block's size (EIP-7934), so only then is it encoded to be measured.
-    const blockBytes = found.fork >= Fork.Osaka ? encodeBlock(block).length : undefined
-    validateBody(header, block, found.fork, blockBytes)
-    validateUncles(header, block.uncles, spec, ancestors, headerContext)
-    return found
-  })
-  const outcome = clock.measure('execute', () => {
-    const result = executeBlock(block, rules, view)
-    validateReceipts(header, result.receipts)
-    return result
+  const outcome = runBlock(block, context)
+  clock.measure('validate', () => {
+    validateReceipts(header, outcome.receipts)
+    const { requests } = outcome
+    validateRequests(header, requests === undefined ? undefined : requestsHash(requests))
   })
   return { outcome, totalDifficulty: totalDifficulty(parent.totalDifficulty, header.difficulty) }
 }
 
+/** As `checkBlock`, but what execution yields is not compared with the header: of a block that is being made. */
+export function runBlock(block: Block, context: CheckContext): BlockOutcome {
+  const { clock, roots } = context
+  const rules = clock.measure('validate', () => validateBlock(block, context))
+  const senders = clock.measure('senders', () => recoverSenders(block, { ...context, rules }))
+  const stateRootOf = roots.rootAfter.bind(roots)
+  return clock.measure('execute', () =>
+    executeBlock(block, { ...context, rules, senders, stateRootOf }),
+  )
+}
+
+/** All that can be said of a block without executing it. */
+function validateBlock(block: Block, context: CheckContext): BlockRules {
+  const { spec, parent, ancestors } = context
+  const { header } = block
+  const isMerged = isMergedAfter(spec.schedule, parent.totalDifficulty)
+  const headerContext = isMerged === undefined ? {} : { isMerged }
+  const rules = validateHeader(header, parent.header, spec, headerContext)
+  // Only from Osaka on is there a cap on the block's size (EIP-7934), so only then is it encoded to be measured.
+  const blockBytes = rules.fork >= Fork.Osaka ? encodeBlock(block).length : undefined
+  validateBody(header, block, rules.fork, blockBytes)
+  validateUncles(header, block.uncles, spec, ancestors, headerContext)
+  return rules
+}
+
 /**
- * Applies a checked block to the summary and compares roots. On an error the summary holds the refused block's nodes
- * and is to be opened anew.
+ * Compares the root after a checked block. On an error the summary below `roots` holds the refused block's nodes and
+ * is to be opened anew.
  * @throws VarveError BLOCK_STATE_ROOT_MISMATCH
  */
-export function checkRoot(block: Block, outcome: BlockOutcome, summary: StateSummary): void {
-  const root = summary.update(outcome.delta)
+export function checkRoot(block: Block, outcome: BlockOutcome, roots: BlockRoots): void {
+  const root = roots.rootAfter(outcome.delta)
   const { number, stateRoot } = block.header
   if (!bytesEqual(root, stateRoot))
     throw new VarveError(

@@ -11,7 +11,7 @@ import { addressOf, dumpStore, testBlocks, testGenesis } from './testChain.suite
 import { verifyStore } from './verify/verifyStore.ts'
 
 const genesis = testGenesis()
-const blocks = testBlocks(genesis, 40)
+const blocks = await testBlocks(genesis, 40)
 
 function isCode(code: string) {
   return (error: unknown) => isVarveError(error, code)
@@ -22,26 +22,27 @@ function withHeader(block: Block, changes: Partial<Block['header']>): Block {
   return { ...block, header: sealHeader({ ...block.header, ...changes }) }
 }
 
-test('blocks of one engine pass another, whatever the size of its writes, and leave equal stores', () => {
-  const dumps = [1, 7, 1000].map((batchBlockCount) => {
+test('blocks of one engine pass another, whatever the size of its writes, and leave equal stores', async () => {
+  const dumps: string[] = []
+  for (const batchBlockCount of [1, 7, 1000]) {
     const store = memoryStore()
-    const engine = openEngine({ store, genesis, batchBlockCount })
+    const engine = await openEngine({ store, genesis, batchBlockCount })
     for (const block of blocks) engine.import(decodeBlock(encodeBlock(block)))
     engine.flush()
     assert.equal(toHex(engine.head.header.hash), toHex(blocks.at(-1)!.header.hash))
     assert.deepEqual([...verifyStore(store)], [])
-    return dumpStore(store)
-  })
+    dumps.push(dumpStore(store))
+  }
   assert.equal(dumps[0], dumps[1])
   assert.equal(dumps[0], dumps[2])
 })
 
-test('an engine that is opened again goes on where the store stands', () => {
+test('an engine that is opened again goes on where the store stands', async () => {
   const store = memoryStore()
   for (const block of blocks) {
     // The genesis is needed once; later the store knows its chain.
     const isFirst = block.header.number === 1
-    const engine = openEngine(isFirst ? { store, genesis } : { store })
+    const engine = await openEngine(isFirst ? { store, genesis } : { store })
     assert.equal(engine.head.header.number, block.header.number - 1)
     engine.import(block)
     engine.flush()
@@ -49,12 +50,12 @@ test('an engine that is opened again goes on where the store stands', () => {
   assert.deepEqual([...verifyStore(store)], [])
 })
 
-test('nothing is written before the first flush, and a block that was not written is gone after a restart', () => {
+test('nothing is written before the first flush, and a block that was not written is gone after a restart', async () => {
   const store = memoryStore()
-  const engine = openEngine({ store, genesis })
+  const engine = await openEngine({ store, genesis })
   engine.import(blocks[0]!)
   assert.equal(dumpStore(store), '')
-  assert.throws(() => openEngine({ store }), isCode('ENGINE_GENESIS_MISSING'))
+  await assert.rejects(openEngine({ store }), isCode('ENGINE_GENESIS_MISSING'))
 })
 
 const refusals: [name: string, code: string, make: (block: Block) => Block][] = [
@@ -81,9 +82,9 @@ const refusals: [name: string, code: string, make: (block: Block) => Block][] = 
   ],
 ]
 for (const [name, code, make] of refusals)
-  test(`a block with ${name} is refused and leaves no trace`, () => {
+  test(`a block with ${name} is refused and leaves no trace`, async () => {
     const store = memoryStore()
-    const engine = openEngine({ store, genesis })
+    const engine = await openEngine({ store, genesis })
     for (const block of blocks.slice(0, 20)) engine.import(block)
     engine.flush()
     engine.import(blocks[20]!)
@@ -98,18 +99,19 @@ for (const [name, code, make] of refusals)
     assert.deepEqual([...verifyStore(store)], [])
   })
 
-test('another genesis is refused on a store that has a chain', () => {
+test('another genesis is refused on a store that has a chain', async () => {
   const store = memoryStore()
-  openEngine({ store, genesis }).flush()
-  assert.throws(
-    () => openEngine({ store, genesis: testGenesis(31) }),
+  const engine = await openEngine({ store, genesis })
+  engine.flush()
+  await assert.rejects(
+    openEngine({ store, genesis: testGenesis(31) }),
     isCode('ENGINE_CHAIN_MISMATCH'),
   )
-  openEngine({ store, genesis: testGenesis(30) })
+  await openEngine({ store, genesis: testGenesis(30) })
 })
 
-test('views answer for their block with proofs that verify, and say so once the engine has moved on', () => {
-  const engine = openEngine({ store: memoryStore(), genesis })
+test('views answer for their block with proofs that verify, and say so once the engine has moved on', async () => {
+  const engine = await openEngine({ store: memoryStore(), genesis })
   const view = engine.at('latest')
   assert.equal(view.account(addressOf(3))?.balance, 3n)
   assert.equal(view.account(addressOf(0x77)), undefined)
@@ -146,11 +148,11 @@ test('views answer for their block with proofs that verify, and say so once the 
   assert.equal(engine.at(1).header.number, 1)
 })
 
-test('reading between blocks changes neither roots nor stores', () => {
+test('reading between blocks changes neither roots nor stores', async () => {
   const quiet = memoryStore()
   const asked = memoryStore()
   for (const store of [quiet, asked]) {
-    const engine = openEngine({ store, genesis, batchBlockCount: 5 })
+    const engine = await openEngine({ store, genesis, batchBlockCount: 5 })
     for (const block of blocks) {
       engine.import(block)
       if (store === quiet) continue
@@ -162,7 +164,7 @@ test('reading between blocks changes neither roots nor stores', () => {
   assert.equal(dumpStore(asked), dumpStore(quiet))
 })
 
-test('after a failed write the engine takes no more calls, and the store opens where it stood', () => {
+test('after a failed write the engine takes no more calls, and the store opens where it stood', async () => {
   const inner = memoryStore()
   let isBroken = false
   const store: Store = new Proxy(inner, {
@@ -175,7 +177,7 @@ test('after a failed write the engine takes no more calls, and the store opens w
       }
     },
   })
-  const engine = openEngine({ store, genesis })
+  const engine = await openEngine({ store, genesis })
   engine.import(blocks[0]!)
   engine.flush()
   const before = dumpStore(inner)
@@ -185,5 +187,5 @@ test('after a failed write the engine takes no more calls, and the store opens w
   assert.throws(() => engine.import(blocks[2]!), isCode('ENGINE_FAILED'))
   assert.throws(() => engine.at('latest'), isCode('ENGINE_FAILED'))
   assert.equal(dumpStore(inner), before)
-  assert.equal(openEngine({ store: inner }).head.header.number, 1)
+  assert.equal((await openEngine({ store: inner })).head.header.number, 1)
 })

@@ -20,12 +20,22 @@ import {
   type HeaderChoices,
   headerAfter,
   isMergedAfter,
+  receiptFields,
+  totalDifficulty as totalDifficultyOf,
 } from '../chain/index.ts'
-import { type Block, type Header, sealHeader } from '../codec/index.ts'
-import { StateSummary, storedNodes } from '../commit/index.ts'
+import { type Block, type Header, SenderRecovery, sealHeader } from '../codec/index.ts'
+import { BlockRoots, StateSummary, storedNodes } from '../commit/index.ts'
+import { Machine, type PrecompileSet } from '../evm/index.ts'
+import { requestsHash } from '../execute/index.ts'
 import { FlatState, PendingState, type StateDelta } from '../state/index.ts'
 import { type Store, WriteBatch } from '../store/index.ts'
-import { type CheckContext, type CheckedBlock, checkBlock, checkRoot } from './blockCheck.ts'
+import {
+  type CheckContext,
+  type CheckedBlock,
+  checkBlock,
+  checkRoot,
+  runBlock,
+} from './blockCheck.ts'
 import {
   type BlockRecord,
   type ChainIdentity,
@@ -59,6 +69,8 @@ export type EngineOptions = {
   readonly genesis?: Genesis
   /** Blocks in one write, 1 up. */
   readonly batchBlockCount?: number
+  /** Precompiles of the protocol, unless the chain was made under a draft. */
+  readonly precompileSet?: PrecompileSet
 }
 
 /** A block that was accepted and is not in the store yet. */
@@ -69,12 +81,13 @@ type Unwritten = {
 }
 
 /**
- * Opens a chain on a store. An empty store is not written to before the first `flush`.
+ * Opens a chain on a store. An empty store is not written to before the first `flush`. Importing is faster after
+ * `preparePrecompiles` of `evm/`.
  * @throws VarveError ENGINE_GENESIS_MISSING, ENGINE_CHAIN_MISMATCH, GENESIS_HASH_MISMATCH, ENGINE_RECORD_INVALID,
- *   ENGINE_SCHEMA_UNKNOWN, ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID
+ *   ENGINE_SCHEMA_UNKNOWN, ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID, SECP256K1_UNAVAILABLE
  */
-export function openEngine(options: EngineOptions): Engine {
-  return new Engine(options)
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  return new Engine(options, await SenderRecovery.open())
 }
 
 export class Engine {
@@ -86,6 +99,9 @@ export class Engine {
   private readonly pending: PendingState
   private readonly batch = new WriteBatch()
   private readonly batchBlockCount: number
+  private readonly machine = new Machine()
+  private readonly recovery: SenderRecovery
+  private readonly precompileSet: PrecompileSet | undefined
   private summary: StateSummary
   private ancestors: AncestorWindow
   private headBlock: StoredHeader
@@ -95,8 +111,11 @@ export class Engine {
   private failure: unknown
 
   /** Use `openEngine`. */
-  constructor({ store, genesis, batchBlockCount = BATCH_BLOCK_COUNT }: EngineOptions) {
+  constructor(options: EngineOptions, recovery: SenderRecovery) {
+    const { store, genesis, batchBlockCount = BATCH_BLOCK_COUNT } = options
     this.store = store
+    this.recovery = recovery
+    this.precompileSet = options.precompileSet
     this.batchBlockCount = batchBlockCount
     this.pending = new PendingState(new FlatState(store))
     const identity = readIdentity(store)
@@ -138,16 +157,17 @@ export class Engine {
    */
   import(block: Block): void {
     this.checkUsable()
-    const checked = checkBlock(block, this.checkContext())
-    this.clock.measure('root', () =>
-      this.guardSummary(() => checkRoot(block, checked.outcome, this.summary)),
-    )
+    const checked = this.withRoots((roots) => {
+      const found = checkBlock(block, this.checkContext(roots))
+      this.clock.measure('root', () => checkRoot(block, found.outcome, roots))
+      return found
+    })
     this.acceptBlock(block, checked)
   }
 
   /**
-   * Makes the next block, without transactions, and accepts it as `import` would. The way of chains that have no other
-   * maker: demonstrations, simulators, tests.
+   * Makes the next block and accepts it as `import` would. The way of chains that have no other maker: demonstrations,
+   * simulators, tests.
    * @throws VarveError with the code of the rule that the choices break; the engine then stands where it stood
    */
   produce(choices: HeaderChoices): Block {
@@ -158,13 +178,26 @@ export class Engine {
       ...choices,
       ...(isMerged === undefined ? {} : { isMerged }),
     })
-    const { uncles = [] } = choices
-    const body = fields.withdrawalsRoot === undefined ? {} : { withdrawals: [] }
-    const draft: Block = { header: sealHeader(fields), transactions: [], uncles, ...body }
-    const checked = checkBlock(draft, this.checkContext())
-    const stateRoot = this.guardSummary(() => this.summary.update(checked.outcome.delta))
-    const block = { ...draft, header: sealHeader({ ...fields, stateRoot }) }
-    this.acceptBlock(block, checked)
+    const { transactions = [], uncles = [], withdrawals = [] } = choices
+    const lists = { transactions, uncles }
+    const body = fields.withdrawalsRoot === undefined ? lists : { ...lists, withdrawals }
+    const draft: Block = { header: sealHeader(fields), ...body }
+    const { outcome, stateRoot } = this.withRoots((roots) => {
+      const outcome = runBlock(draft, this.checkContext(roots))
+      return { outcome, stateRoot: roots.rootAfter(outcome.delta) }
+    })
+    const { receipts, requests } = outcome
+    const header = sealHeader({
+      ...fields,
+      ...receiptFields(receipts),
+      ...(requests === undefined ? {} : { requestsHash: requestsHash(requests) }),
+      stateRoot,
+    })
+    const block = { header, ...body }
+    this.acceptBlock(block, {
+      outcome,
+      totalDifficulty: totalDifficultyOf(totalDifficulty, header.difficulty),
+    })
     return block
   }
 
@@ -240,22 +273,29 @@ export class Engine {
     return record
   }
 
-  private checkContext(): CheckContext {
+  private checkContext(roots: BlockRoots): CheckContext {
     return {
       spec: this.spec,
       parent: this.headBlock,
       ancestors: this.ancestors,
       view: this.pending,
+      // An ancestor of the block at hand is always there.
+      blockHash: (number) => this.canonicalHash(Number(number))!,
+      machine: this.machine,
+      recovery: this.recovery,
+      precompileSet: this.precompileSet,
+      roots,
       clock: this.clock,
     }
   }
 
-  /** Runs work on the summary; where it throws, the summary is opened anew, without the block at hand. */
-  private guardSummary<Result>(work: () => Result): Result {
+  /** Works on the roots of the next block; where that throws, the summary is as it was before. */
+  private withRoots<Result>(work: (roots: BlockRoots) => Result): Result {
+    const roots = new BlockRoots(this.summary)
     try {
-      return work()
+      return work(roots)
     } catch (error) {
-      this.reopenSummary()
+      if (roots.hasStarted) this.reopenSummary()
       throw error
     }
   }

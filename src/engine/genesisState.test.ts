@@ -19,7 +19,7 @@ test('published genesis files with code and storage give the published blocks', 
     if (path !== 'GenesisTests/basic_genesis_tests.json') continue
     for (const [name, { result, ...file }] of Object.entries(tests)) {
       const genesis = parseGenesisJson(JSON.stringify({ ...file, config: { chainId: 1 } }))
-      const { header } = openEngine({ store: memoryStore(), genesis }).head
+      const { header } = (await openEngine({ store: memoryStore(), genesis })).head
       const block = encodeBlock({ header, transactions: [], uncles: [] })
       assert.equal(toBareHex(block), result, name)
       count++
@@ -31,7 +31,7 @@ test('published genesis files with code and storage give the published blocks', 
 test('the allocations of the public networks make their state roots and genesis hashes', async () => {
   for (const name of NETWORK_NAMES) {
     const genesis = await namedGenesis(name)
-    const { header } = openEngine({ store: memoryStore(), genesis }).head
+    const { header } = (await openEngine({ store: memoryStore(), genesis })).head
     assert.equal(toBareHex(header.stateRoot), toBareHex(namedStateRoot(name)), name)
     assert.equal(toBareHex(header.hash), toBareHex(genesis.spec.genesisHash!), name)
   }

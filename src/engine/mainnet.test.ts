@@ -20,7 +20,7 @@ test('mainnet 1 to 8191: every root, the last hash, and a store that verifies', 
   skip,
 }, async () => {
   const store = memoryStore()
-  const engine = openEngine({ store, genesis: await namedGenesis('mainnet') })
+  const engine = await openEngine({ store, genesis: await namedGenesis('mainnet') })
   const source = openBlockSource(fixturePath('era1/mainnet-00000-5ec1ffb8.era1'))
   const { blockCount } = await importChain(engine, source)
   source.close()

@@ -4,7 +4,7 @@
  */
 
 /** The stages of a block, in their order, and the write of a batch. */
-export const PHASES = ['decode', 'validate', 'execute', 'root', 'write'] as const
+export const PHASES = ['decode', 'validate', 'senders', 'execute', 'root', 'write'] as const
 export type Phase = (typeof PHASES)[number]
 
 /** Seconds spent in each phase. */

@@ -35,8 +35,8 @@ export function testGenesis(accountCount = 30, chainId = 5): Genesis {
 }
 
 /** Makes blocks 1 to `count` on a genesis; every third names an uncle. */
-export function testBlocks(genesis: Genesis, count: number): Block[] {
-  const engine = openEngine({ store: memoryStore(), genesis })
+export async function testBlocks(genesis: Genesis, count: number): Promise<Block[]> {
+  const engine = await openEngine({ store: memoryStore(), genesis })
   const blocks: Block[] = []
   let grandparent: Header | undefined
   for (let number = 1; number <= count; number++) {

@@ -4,10 +4,17 @@ export {
   withdrawalCredits,
 } from './blockCredits.ts'
 export { delegationTarget, isDelegation } from './delegation.ts'
-export { type BlockOutcome, type ExecutorErrorCode, executeBlock } from './executor.ts'
+export {
+  type BlockContext,
+  type BlockOutcome,
+  environmentOf,
+  executeBlock,
+  recoverSenders,
+} from './executor.ts'
 export {
   collectRequests,
   depositsOf,
+  isRequestFault,
   type RequestErrorCode,
   type RequestOptions,
   requestsHash,

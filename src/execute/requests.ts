@@ -6,12 +6,14 @@
  *     requestsHash = sha256(sha256(request 0) ‖ sha256(request 1) ‖ …)
  */
 import {
+  assert,
   bigintFromBytes,
   bytesConcat,
   bytesEqual,
   EMPTY_BYTES,
   Fork,
   fromBareHex,
+  isVarveError,
   VarveError,
 } from '../base/index.ts'
 import type { Log } from '../codec/index.ts'
@@ -46,7 +48,7 @@ export type RequestOptions = {
 /**
  * Requests of the block whose transactions have all run, in the order of their types; changes the queues.
  * @param logs of all transactions, in order
- * @throws VarveError EXECUTE_REQUESTS, which makes the block invalid
+ * @throws VarveError with a RequestErrorCode, which makes the block invalid
  */
 export function collectRequests(
   machine: Machine,
@@ -79,8 +81,10 @@ function readQueue(
   mustExist: boolean,
 ): Uint8Array {
   const { hasCode, status, output } = callSystemContract(machine, target, EMPTY_BYTES)
-  if (!hasCode && mustExist) throw requestFault(`${name}: there is no contract`)
-  if (status !== Status.Success) throw requestFault(`${name}: the call ended with status ${status}`)
+  if (!hasCode && mustExist)
+    throw requestFault('EXECUTE_CONTRACT_MISSING', `${name}: there is no contract`)
+  if (status !== Status.Success)
+    throw requestFault('EXECUTE_CALL_FAILED', `${name}: the call ended with status ${status}`)
   return output
 }
 
@@ -100,7 +104,7 @@ export function depositsOf(logs: readonly Log[], depositContract: Uint8Array): U
 /** The event's fields without ABI padding. EIP-6110 allows one layout only. */
 function depositOf(data: Uint8Array): Uint8Array {
   if (data.length !== DEPOSIT_EVENT_BYTES)
-    throw requestFault(`deposit: expected ${DEPOSIT_EVENT_BYTES} bytes, got ${data.length}`)
+    throw depositFault(`expected ${DEPOSIT_EVENT_BYTES} bytes, got ${data.length}`)
   const parts: Uint8Array[] = []
   let at = DEPOSIT_FIELD_BYTES.length * WORD_BYTES
   DEPOSIT_FIELD_BYTES.forEach((size, index) => {
@@ -115,21 +119,40 @@ function depositOf(data: Uint8Array): Uint8Array {
 function expectWord(data: Uint8Array, at: number, expected: number, name: string): void {
   const found = bigintFromBytes(data.subarray(at, at + WORD_BYTES))
   if (found !== BigInt(expected))
-    throw requestFault(`deposit: expected ${name} ${expected} at byte ${at}, got ${found}`)
+    throw depositFault(`expected ${name} ${expected} at byte ${at}, got ${found}`)
 }
 
 /** SHA-256 is a precompile, so the hash is at hand on every platform. */
 function sha256(bytes: Uint8Array): Uint8Array {
   const result = precompileAt(SHA256_PRECOMPILE, Fork.Prague)!.run(bytes, 1n << 62n)
-  if (result.kind !== 'success') throw requestFault('sha-256 failed')
+  assert(result.kind === 'success', 'sha-256 has gas enough')
   return result.output
 }
 
-function requestFault(problem: string): VarveError<RequestErrorCode> {
-  return new VarveError('EXECUTE_REQUESTS', `requests: ${problem}`)
+/** Narrows an unknown thrown value to a fault of a block's requests. */
+export function isRequestFault(error: unknown): error is VarveError<RequestErrorCode> {
+  return isVarveError(error) && CODES.has(error.code)
 }
+
+function depositFault(problem: string): VarveError<RequestErrorCode> {
+  return requestFault('EXECUTE_DEPOSIT_INVALID', `deposit: ${problem}`)
+}
+
+function requestFault(code: RequestErrorCode, problem: string): VarveError<RequestErrorCode> {
+  return new VarveError(code, `requests: ${problem}`)
+}
+
+const CODES: ReadonlySet<string> = new Set<RequestErrorCode>([
+  'EXECUTE_DEPOSIT_INVALID',
+  'EXECUTE_CONTRACT_MISSING',
+  'EXECUTE_CALL_FAILED',
+])
 
 /** Error codes of this module. */
 export type RequestErrorCode =
-  /** A deposit is not laid out as EIP-6110 says, or a system contract is missing or fails. */
-  'EXECUTE_REQUESTS'
+  /** The deposit contract has logged an event that is not laid out as EIP-6110 says. */
+  | 'EXECUTE_DEPOSIT_INVALID'
+  /** The contract of a queue does not exist (EIP-7002, EIP-7251). */
+  | 'EXECUTE_CONTRACT_MISSING'
+  /** The call of a queue's contract failed. */
+  | 'EXECUTE_CALL_FAILED'

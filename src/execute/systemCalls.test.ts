@@ -117,7 +117,7 @@ test('deposits are read from the logs of their contract alone', () => {
 })
 
 test('a deposit of another layout makes the block invalid', () => {
-  const fault = { code: 'EXECUTE_REQUESTS' }
+  const fault = { code: 'EXECUTE_DEPOSIT_INVALID' }
   assert.throws(() => depositsOf([log(depositData().subarray(1))], DEPOSIT_CONTRACT), fault)
   for (const at of [31, 191, 63]) {
     const data = depositData()
@@ -141,13 +141,13 @@ test('requests come in the order of their types, empty ones are left out', () =>
   )
   assert.deepEqual(found.slice(1), [Uint8Array.of(1, 7), Uint8Array.of(2, 8)])
   const none = world(Fork.Prague).machine
-  assert.throws(() => collectRequests(none, [], options), { code: 'EXECUTE_REQUESTS' })
+  assert.throws(() => collectRequests(none, [], options), { code: 'EXECUTE_CONTRACT_MISSING' })
   assert.deepEqual(collectRequests(none, [], { ...options, mustHaveContracts: false }), [])
   const broken = world(Fork.Prague, [
     contract(WITHDRAWAL_REQUESTS_ADDRESS, assemble('ADD')),
   ]).machine
   assert.throws(() => collectRequests(broken, [], { ...options, mustHaveContracts: false }), {
-    code: 'EXECUTE_REQUESTS',
+    code: 'EXECUTE_CALL_FAILED',
   })
 })
 

@@ -18,6 +18,7 @@ export {
   sealDelta,
   slotsEqual,
 } from './delta.ts'
+export { deltaBetween } from './deltaBetween.ts'
 export { type DeltaCodecErrorCode, decodeDelta, encodeDelta } from './deltaCodec.ts'
 export {
   decodeFlatAccount,
@@ -31,4 +32,3 @@ export { addressHashOf, type HashKey, hashKey, hashOfKey, slotHashOf } from './k
 export { OlderState, type StateStep } from './olderState.ts'
 export { type PendingAccount, PendingState } from './pendingState.ts'
 export type { ListingView, StateView, StateViewErrorCode, StoredSlot } from './view.ts'
-export { WorldState } from './worldState.ts'

@@ -22,7 +22,7 @@ import {
   type SenderRecovery,
   type Transaction,
 } from '../../codec/index.ts'
-import type { StateSummary } from '../../commit/index.ts'
+import { BlockRoots, type StateSummary } from '../../commit/index.ts'
 import { type Host, Machine, type WriteSet } from '../../evm/index.ts'
 import {
   applyCredits,
@@ -31,6 +31,7 @@ import {
   deltaOfWrites,
   emptyBlockSpace,
   executeTransaction,
+  isRequestFault,
   isTransactionRejection,
   openBlock,
   requestsHash,
@@ -107,7 +108,7 @@ export function runTransition(input: TransitionInput): TransitionResult {
 class BlockRun {
   private readonly input: TransitionInput
   private readonly preState: PreState
-  private readonly summary: StateSummary
+  private readonly roots: BlockRoots
   private readonly machine = new Machine()
   private readonly executed: Executed[] = []
   private readonly rejected: Rejected[] = []
@@ -117,7 +118,7 @@ class BlockRun {
   constructor(input: TransitionInput, preState: PreState, summary: StateSummary) {
     this.input = input
     this.preState = preState
-    this.summary = summary
+    this.roots = new BlockRoots(summary)
   }
 
   run(): TransitionResult {
@@ -245,12 +246,8 @@ class BlockRun {
     })
   }
 
-  /** Root of the state as it is now. Cost: all that the block has changed so far. */
   private stateRoot(): Uint8Array {
-    const delta = deltaOfWrites(this.machine.writeSet())
-    const root = this.summary.update(delta)
-    this.summary.update(this.preState.inverse(delta))
-    return root
+    return this.roots.rootAfter(deltaOfWrites(this.machine.writeSet()))
   }
 
   /** Yellow Paper section 11.3, for a reward that the caller names. */
@@ -274,7 +271,7 @@ class BlockRun {
         mustHaveContracts: false,
       })
     } catch (error) {
-      if (!isVarveError(error, 'EXECUTE_REQUESTS')) throw error
+      if (!isRequestFault(error)) throw error
       throw new T8nFault(T8nExit.Evm, `could not parse requests logs: ${error.message}`)
     }
   }

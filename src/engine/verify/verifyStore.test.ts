@@ -10,11 +10,11 @@ import { testBlocks, testGenesis } from '../testChain.suite.ts'
 import { describeDifference } from './difference.ts'
 import { verifyStore } from './verifyStore.ts'
 
-function chainStore(): Store {
+async function chainStore(): Promise<Store> {
   const store = memoryStore()
   const genesis = testGenesis()
-  const engine = openEngine({ store, genesis })
-  for (const block of testBlocks(genesis, 12)) engine.import(block)
+  const engine = await openEngine({ store, genesis })
+  for (const block of await testBlocks(genesis, 12)) engine.import(block)
   engine.flush()
   return store
 }
@@ -24,7 +24,7 @@ function firstDifference(store: Store) {
   return undefined
 }
 
-const store = chainStore()
+const store = await chainStore()
 const rows = TABLES.flatMap((table) => [...store.range(table)].map((row) => ({ table, ...row })))
 
 test('a whole database has no differences, an empty one neither', () => {
@@ -78,12 +78,12 @@ test('a row that belongs to nothing is found, in every table but codes, whose ro
   assert.equal(firstDifference(store), undefined)
 })
 
-test('a database that lost all its records is not taken for an empty one', () => {
+test('a database that lost all its records is not taken for an empty one', async () => {
   const batch = new WriteBatch()
   for (const { table, key } of rows) if (table === 'meta') batch.delete(table, key)
   store.write(batch)
   assert.ok(firstDifference(store))
-  assert.throws(() => openEngine({ store, genesis: testGenesis() }), /"schemaVersion" is missing/)
+  await assert.rejects(openEngine({ store, genesis: testGenesis() }), /"schemaVersion" is missing/)
   for (const { table, key, value } of rows) if (table === 'meta') restore(table, key, value)
 })
 
