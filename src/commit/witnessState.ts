@@ -23,10 +23,13 @@ export type WitnessPreimages = {
   readonly codes: readonly Uint8Array[]
 }
 
-/** A state over a witness, to be executed on once and then updated. */
+/** A state over a witness. */
 export type WitnessState = {
   readonly view: SummaryView
+  /** What the view reads through. Once it is updated the view is of no more use. */
   readonly summary: StateSummary
+  /** For further summaries of the same state. */
+  readonly nodes: StateNodes
 }
 
 /**
@@ -36,18 +39,19 @@ export type WitnessState = {
  * Cost: one keccak an entry.
  */
 export function openWitnessState(root: Uint8Array, preimages: WitnessPreimages): WitnessState {
-  const summary = new StateSummary(witnessNodes(preimages.state), root)
+  const nodes = witnessNodes(preimages.state)
+  const summary = new StateSummary(nodes, root)
   const codes = byHash(preimages.codes)
   const readCode = (codeHash: Uint8Array) => {
     const code = codes.get(hashKey(codeHash))
     if (code === undefined) throw codeMissing(codeHash)
     return code
   }
-  return { summary, view: new SummaryView(summary, readCode) }
+  return { nodes, summary, view: new SummaryView(summary, readCode) }
 }
 
 /** The nodes of a witness, for all tries of a state. */
-export function witnessNodes(state: readonly Uint8Array[]): StateNodes {
+function witnessNodes(state: readonly Uint8Array[]): StateNodes {
   const nodes = byHash(state)
   const readerOf = (trie: string): NodeReader => ({
     readNode: (path, hash) => {
