@@ -18,7 +18,7 @@ import {
   validateRequests,
   validateUncles,
 } from '../chain/index.ts'
-import { type Block, encodeBlock, type SenderRecovery } from '../codec/index.ts'
+import { type Block, encodeBlock, type Header, type SenderRecovery } from '../codec/index.ts'
 import type { BlockRoots } from '../commit/index.ts'
 import type { Machine, PrecompileSet } from '../evm/index.ts'
 import {
@@ -32,11 +32,10 @@ import type { StateView } from '../state/index.ts'
 import type { StoredHeader } from './chainRecords.ts'
 import type { PhaseClock } from './phases.ts'
 
-/** What a block is checked against. */
-export type CheckContext = {
+/** What a block runs on. */
+export type RunContext = {
   readonly spec: ChainSpec
-  readonly parent: StoredHeader
-  readonly ancestors: AncestorReader
+  /** State of the parent. */
   readonly view: StateView
   readonly blockHash: BlockHashReader
   readonly machine: Machine
@@ -45,6 +44,13 @@ export type CheckContext = {
   /** Begins at the parent's state. */
   readonly roots: BlockRoots
   readonly clock: PhaseClock
+}
+
+/** What a block is checked against. */
+export type CheckContext = RunContext & {
+  readonly parent: StoredHeader
+  /** Without them uncles are taken as given: their hash is the header's, whether they may be named is not looked at. */
+  readonly ancestors: AncestorReader | undefined
 }
 
 /** A block that passed everything but its root. */
@@ -58,26 +64,48 @@ export type CheckedBlock = {
  * @throws VarveError with a code of `chain/`, `codec/` or `execute/`
  */
 export function checkBlock(block: Block, context: CheckContext): CheckedBlock {
-  const { parent, clock } = context
-  const { header } = block
+  const { parent } = context
   const outcome = runBlock(block, context)
-  clock.measure('validate', () => {
-    validateReceipts(header, outcome.receipts)
-    const { requests } = outcome
-    validateRequests(header, requests === undefined ? undefined : requestsHash(requests))
-  })
-  return { outcome, totalDifficulty: totalDifficulty(parent.totalDifficulty, header.difficulty) }
+  checkOutcome(block.header, outcome, context.clock)
+  return {
+    outcome,
+    totalDifficulty: totalDifficulty(parent.totalDifficulty, block.header.difficulty),
+  }
+}
+
+/**
+ * As `checkBlock`, where nothing is known of the parent but its state: no rule between a header and its parent is
+ * looked at, and the caller says which rules are in force.
+ */
+export function checkOrphan(block: Block, rules: BlockRules, context: RunContext): BlockOutcome {
+  context.clock.measure('validate', () => validateLists(block, rules))
+  const outcome = runValid(block, rules, context)
+  checkOutcome(block.header, outcome, context.clock)
+  return outcome
 }
 
 /** As `checkBlock`, but what execution yields is not compared with the header: of a block that is being made. */
 export function runBlock(block: Block, context: CheckContext): BlockOutcome {
+  const rules = context.clock.measure('validate', () => validateBlock(block, context))
+  return runValid(block, rules, context)
+}
+
+function runValid(block: Block, rules: BlockRules, context: RunContext): BlockOutcome {
   const { clock, roots } = context
-  const rules = clock.measure('validate', () => validateBlock(block, context))
   const senders = clock.measure('senders', () => recoverSenders(block, { ...context, rules }))
   const stateRootOf = roots.rootAfter.bind(roots)
   return clock.measure('execute', () =>
     executeBlock(block, { ...context, rules, senders, stateRootOf }),
   )
+}
+
+/** What execution yielded against what the header says of it. */
+function checkOutcome(header: Header, outcome: BlockOutcome, clock: PhaseClock): void {
+  clock.measure('validate', () => {
+    validateReceipts(header, outcome.receipts)
+    const { requests } = outcome
+    validateRequests(header, requests === undefined ? undefined : requestsHash(requests))
+  })
 }
 
 /** All that can be said of a block without executing it. */
@@ -87,11 +115,15 @@ function validateBlock(block: Block, context: CheckContext): BlockRules {
   const isMerged = isMergedAfter(spec.schedule, parent.totalDifficulty)
   const headerContext = isMerged === undefined ? {} : { isMerged }
   const rules = validateHeader(header, parent.header, spec, headerContext)
-  // Only from Osaka on is there a cap on the block's size (EIP-7934), so only then is it encoded to be measured.
-  const blockBytes = rules.fork >= Fork.Osaka ? encodeBlock(block).length : undefined
-  validateBody(header, block, rules.fork, blockBytes)
-  validateUncles(header, block.uncles, spec, ancestors, headerContext)
+  validateLists(block, rules)
+  if (ancestors !== undefined) validateUncles(header, block.uncles, spec, ancestors, headerContext)
   return rules
+}
+
+function validateLists(block: Block, { fork }: BlockRules): void {
+  // Only from Osaka on is there a cap on the block's size (EIP-7934), so only then is it encoded to be measured.
+  const blockBytes = fork >= Fork.Osaka ? encodeBlock(block).length : undefined
+  validateBody(block.header, block, fork, blockBytes)
 }
 
 /**
