@@ -31,6 +31,7 @@ export { type CodeReader, SummaryView } from './summaryView.ts'
 export { RecordingView, recordWitness } from './witnessRecorder.ts'
 export {
   openWitnessState,
+  type UnprovenAccounts,
   type WitnessPreimages,
   type WitnessState,
   type WitnessStateErrorCode,

@@ -8,9 +8,9 @@
  *
  * Not here: where the root comes from (the parent's header, `engine/`).
  */
-import { toHex, VarveError } from '../base/index.ts'
+import { isVarveError, toHex, VarveError } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
-import { type HashKey, hashKey } from '../state/index.ts'
+import { type Account, type HashKey, hashKey } from '../state/index.ts'
 import type { NodeReader } from '../trie/index.ts'
 import type { StateNodes } from './nodeReaders.ts'
 import { StateSummary } from './stateSummary.ts'
@@ -33,12 +33,23 @@ export type WitnessState = {
 }
 
 /**
+ * What an account counts as whose place in the trie the nodes do not show. `refused`: reading it is an error, the only
+ * answer that is a proof. `absent`: as if it did not exist. Some makers leave out accounts from which a block takes
+ * nothing, such as an address that transactions send nothing to. What is written is proven either way.
+ */
+export type UnprovenAccounts = 'refused' | 'absent'
+
+/**
  * Opens the state with a root. Reads nothing of the tries yet: what is missing or damaged shows where it is needed,
  * by WITNESS_NODE_MISSING and WITNESS_CODE_MISSING of whoever reads, and TRIE_NODE_INVALID, SUMMARY_LEAF_INVALID for
  * a node that has the hash asked for and is no node.
  * Cost: one keccak an entry.
  */
-export function openWitnessState(root: Uint8Array, preimages: WitnessPreimages): WitnessState {
+export function openWitnessState(
+  root: Uint8Array,
+  preimages: WitnessPreimages,
+  unproven: UnprovenAccounts = 'refused',
+): WitnessState {
   const nodes = witnessNodes(preimages.state)
   const summary = new StateSummary(nodes, root)
   const codes = byHash(preimages.codes)
@@ -47,7 +58,20 @@ export function openWitnessState(root: Uint8Array, preimages: WitnessPreimages):
     if (code === undefined) throw codeMissing(codeHash)
     return code
   }
-  return { nodes, summary, view: new SummaryView(summary, readCode) }
+  const View = unproven === 'refused' ? SummaryView : AbsentWhereUnproven
+  return { nodes, summary, view: new View(summary, readCode) }
+}
+
+/** See `UnprovenAccounts`. */
+class AbsentWhereUnproven extends SummaryView {
+  override account(addressHash: Uint8Array): Account | undefined {
+    try {
+      return super.account(addressHash)
+    } catch (error) {
+      if (isVarveError(error, 'WITNESS_NODE_MISSING')) return undefined
+      throw error
+    }
+  }
 }
 
 /** The nodes of a witness, for all tries of a state. */

@@ -19,7 +19,14 @@ export {
   importChain,
 } from './importChain.ts'
 export { openBlockSource } from './openBlockSource.ts'
+export {
+  blockOfPayload,
+  type ExecutionPayload,
+  type PayloadErrorCode,
+  type PayloadExtras,
+} from './payload.ts'
 export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
+export * from './stateless/index.ts'
 export { type Difference, describeDifference } from './verify/difference.ts'
 export { type VerifyProgress, verifyStore } from './verify/verifyStore.ts'
 export { EngineView, type ViewErrorCode } from './view.ts'

@@ -210,8 +210,11 @@ export class Machine {
    *   go on.
    */
   call(message: CallMessage): MessageResult {
+    const { caller, input, value, gas } = message
     const target = this.accountAt(message.target)
-    const view = this.prepare(message.caller, message.input, message.value, message.gas)
+    // A call of nothing asks nothing of its caller: of that of a system call a witness says nothing.
+    const from = value === 0n ? this.accountNumber(caller) : this.accountAt(caller)
+    const view = this.prepare(from, input, value, gas)
     view.setUint32(L.MAILBOX + L.M_KIND, CALL, true)
     view.setUint32(L.MAILBOX + L.M_TARGET, target, true)
     view.setUint32(L.MAILBOX + L.M_STATIC, message.isStatic === true ? 1 : 0, true)
@@ -220,17 +223,17 @@ export class Machine {
 
   /** Creates a contract as the transaction itself; see `CreateMessage`. Throws as `call`. */
   create(message: CreateMessage): MessageResult {
-    const view = this.prepare(message.caller, message.initCode, message.value, message.gas)
+    const from = this.accountAt(message.caller)
+    const view = this.prepare(from, message.initCode, message.value, message.gas)
     view.setUint32(L.MAILBOX + L.M_KIND, CREATE, true)
     view.setUint32(L.MAILBOX + L.M_STATIC, 0, true)
     return this.execute(true)
   }
 
-  private prepare(caller: Uint8Array, input: Uint8Array, value: bigint, gas: bigint): DataView {
+  private prepare(from: number, input: Uint8Array, value: bigint, gas: bigint): DataView {
     if (gas < 0n || gas > GAS_MAX)
       throw new VarveError('EVM_GAS_RANGE', `gas of a message is 0 to 2^63-1, got ${gas}`, { gas })
     const { kernel } = this
-    const from = this.accountAt(caller)
     const space = kernel.exports.inputSpace(input.length)
     kernel.bytes.set(input, space)
     kernel.writeWord(L.MAILBOX + L.M_VALUE, value)

@@ -15,6 +15,7 @@ import {
   BlockRoots,
   openWitnessState,
   StateSummary,
+  type UnprovenAccounts,
   type WitnessPreimages,
 } from '../../commit/index.ts'
 import { Machine, type PrecompileSet } from '../../evm/index.ts'
@@ -28,6 +29,8 @@ export type StatelessOptions = {
   readonly spec: ChainSpec
   /** Precompiles of the protocol, unless the chain was made under a draft. */
   readonly precompileSet?: PrecompileSet | undefined
+  /** `refused` unless said otherwise; with `absent` a result is no proof against whoever made the witness. */
+  readonly unproven?: UnprovenAccounts | undefined
 }
 
 /** A block that was verified: gas, receipts, requests and state root are those of its header. */
@@ -67,10 +70,12 @@ export class StatelessExecutor {
   private readonly machine = new Machine()
   private readonly recovery: SenderRecovery
   private readonly precompileSet: PrecompileSet | undefined
+  private readonly unproven: UnprovenAccounts | undefined
 
-  private constructor({ spec, precompileSet }: StatelessOptions, recovery: SenderRecovery) {
-    this.spec = spec
-    this.precompileSet = precompileSet
+  private constructor(options: StatelessOptions, recovery: SenderRecovery) {
+    this.spec = options.spec
+    this.precompileSet = options.precompileSet
+    this.unproven = options.unproven
     this.recovery = recovery
   }
 
@@ -110,7 +115,7 @@ export class StatelessExecutor {
     preimages: WitnessPreimages,
   ): RunContext {
     const { spec, machine, recovery, precompileSet, clock } = this
-    const { view, summary, nodes } = openWitnessState(stateRoot, preimages)
+    const { view, summary, nodes } = openWitnessState(stateRoot, preimages, this.unproven)
     // Before Byzantium there are roots in the middle of a block, while the view is still asked.
     const own = fork < Fork.Byzantium ? new StateSummary(nodes, stateRoot) : summary
     const roots = new BlockRoots(own)
