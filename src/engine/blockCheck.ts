@@ -40,6 +40,8 @@ export type RunContext = {
   readonly blockHash: BlockHashReader
   readonly machine: Machine
   readonly recovery: SenderRecovery
+  /** Senders that were recovered ahead, in the order of the transactions. */
+  readonly senders?: readonly Uint8Array[] | undefined
   readonly precompileSet: PrecompileSet | undefined
   /** Begins at the parent's state. */
   readonly roots: BlockRoots
@@ -92,7 +94,9 @@ export function runBlock(block: Block, context: CheckContext): BlockOutcome {
 
 function runValid(block: Block, rules: BlockRules, context: RunContext): BlockOutcome {
   const { clock, roots } = context
-  const senders = clock.measure('senders', () => recoverSenders(block, { ...context, rules }))
+  const senders = clock.measure('senders', () =>
+    recoverSenders(block, { ...context, rules }, context.senders),
+  )
   const stateRootOf = roots.rootAfter.bind(roots)
   return clock.measure('execute', () =>
     executeBlock(block, { ...context, rules, senders, stateRootOf }),

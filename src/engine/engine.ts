@@ -153,12 +153,13 @@ export class Engine {
   /**
    * Verifies a block on top of the head and accepts it. Every 4,096 blocks, and at least every two seconds while
    * blocks come, what was accepted is written.
+   * @param senders of the transactions, where `SenderPool` has recovered them from these signatures
    * @throws VarveError with the code of the broken rule; the engine then stands where it stood
    */
-  import(block: Block): void {
+  import(block: Block, senders?: readonly Uint8Array[]): void {
     this.checkUsable()
     const checked = this.withRoots((roots) => {
-      const found = checkBlock(block, this.checkContext(roots))
+      const found = checkBlock(block, { ...this.checkContext(roots), senders })
       this.clock.measure('root', () => checkRoot(block, found.outcome, roots))
       return found
     })

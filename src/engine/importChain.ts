@@ -5,6 +5,7 @@
 import { bytesEqual, toHex, VarveError } from '../base/index.ts'
 import type { BlockSource } from './blockSource.ts'
 import type { Engine } from './engine.ts'
+import { SenderPool } from './senders/senderPool.ts'
 
 /** Milliseconds of work between two looks at the event loop, so that signals and timers are served. */
 const SLICE_MS = 40
@@ -58,16 +59,18 @@ export async function importChain(
   if (pacer.isStopped) return { blockCount: 0, isStopped: true }
   const total = last - from + 1
   let blockCount = 0
+  const senderPool = new SenderPool()
   try {
-    for (const block of source.blocks(from)) {
+    for await (const { block, senders } of senderPool.withSenders(source.blocks(from))) {
       if (block.header.number > last || pacer.isStopped) break
-      engine.import(block)
+      engine.import(block, senders)
       blockCount++
       const { number } = block.header
       options.onProgress?.({ stage: 'import', done: blockCount, total, number })
       if (pacer.isDue) await pacer.rest()
     }
   } finally {
+    await senderPool.close()
     if (engine.isUsable) engine.flush()
   }
   return { blockCount, isStopped: pacer.isStopped }

@@ -26,6 +26,7 @@ export {
   type PayloadExtras,
 } from './payload.ts'
 export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
+export { SenderPool, type SentBlock } from './senders/senderPool.ts'
 export * from './stateless/index.ts'
 export { type Difference, describeDifference } from './verify/difference.ts'
 export { type VerifyProgress, verifyStore } from './verify/verifyStore.ts'
