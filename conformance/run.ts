@@ -6,6 +6,8 @@ import { Fixtures } from './fixtures.ts'
 import { KNOWN_SKIPS } from './knownSkips.ts'
 import { runOpcodeSuite } from './opcodeSuite.ts'
 import { runPrecompileSuite } from './precompileSuite.ts'
+import { runCodeSuite, runRealPrestateSuite } from './realPrestateSuite.ts'
+import { runRealWitnessSuite } from './realWitnessSuite.ts'
 import { runStateSuite } from './stateSuite.ts'
 import { SuiteReport } from './suiteReport.ts'
 import { runT8nSuite } from './t8nSuite.ts'
@@ -27,6 +29,9 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['eest-state', runStateSuite],
   ['eest-state-static', runStateSuite],
   ['fusaka-devnet5-state', runStateSuite],
+  ['real-witness-blocks', runRealWitnessSuite],
+  ['real-prestate-codes', runCodeSuite],
+  ['real-prestate-blocks', runRealPrestateSuite],
 ]
 
 async function main(wanted: readonly string[]): Promise<number> {

@@ -10,6 +10,7 @@ export class SuiteReport {
   failCount = 0
   skipCount = 0
   private readonly failures: string[] = []
+  private readonly notes: string[] = []
   private readonly skips: readonly KnownSkip[]
   private readonly skipCounts = new Map<KnownSkip, number>()
 
@@ -27,6 +28,11 @@ export class SuiteReport {
       this.skipCounts.set(skip, (this.skipCounts.get(skip) ?? 0) + 1)
     } else if (problem === undefined) this.passCount++
     else this.fail(name, problem)
+  }
+
+  /** A line to be shown beside the counts, such as a speed. */
+  note(line: string): void {
+    this.notes.push(`  ${line}`)
   }
 
   /** Runs one case; what it throws fails it. */
@@ -63,6 +69,7 @@ export class SuiteReport {
       ...this.failures,
       ...(hiddenCount > 0 ? [`  … and ${hiddenCount} more failures`] : []),
       ...skips,
+      ...this.notes,
     ]
   }
 

@@ -70,9 +70,12 @@ for (const path of sourceFiles(sourceRoot)) {
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const expected = Object.fromEntries(
-  layerNames
-    .filter((name) => rules[name].export)
-    .map((name) => [rules[name].export, `./dist/${name}/index.js`]),
+  layerNames.flatMap((name) => {
+    const { export: own, parts = {} } = rules[name]
+    const folders = Object.entries(parts).map(([path, folder]) => [path, `${name}/${folder}`])
+    if (own) folders.unshift([own, name])
+    return folders.map(([path, folder]) => [path, `./dist/${folder}/index.js`])
+  }),
 )
 for (const path of new Set([...Object.keys(expected), ...Object.keys(manifest.exports ?? {})]))
   if (expected[path] !== manifest.exports?.[path])

@@ -27,7 +27,7 @@ export {
 } from './payload.ts'
 export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
 export { SenderPool, type SentBlock } from './senders/senderPool.ts'
-export * from './stateless/index.ts'
+export type { BlockWitness } from './stateless/witness.ts'
 export { type Difference, describeDifference } from './verify/difference.ts'
 export { type VerifyProgress, verifyStore } from './verify/verifyStore.ts'
 export { EngineView, type ViewErrorCode } from './view.ts'
