@@ -2,10 +2,10 @@
  * The published fixtures, as packed in a folder with an `index.json`: shards of one JSON record a line. The folder is
  * the one that VARVE_FIXTURES names, or `../shared/fixtures` beside the checkout.
  */
-import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { createBrotliDecompress } from 'node:zlib'
+import { brotliDecompressSync, createBrotliDecompress } from 'node:zlib'
 
 type IndexEntry = {
   readonly kind: string
@@ -41,6 +41,27 @@ export class Fixtures {
 
   has(suite: string): boolean {
     return Object.hasOwn(this.suites, suite)
+  }
+
+  /** Folders of the raw files that hold a file of this name, packed or not. */
+  rawFolders(fileName: string): string[] {
+    const files = join(this.folder, 'files')
+    if (!existsSync(files)) return []
+    return readdirSync(files)
+      .filter((folder) => this.rawBytes(`${folder}/${fileName}`) !== undefined)
+      .sort()
+  }
+
+  /** A raw file, unpacked where it lies there as `.br`; `undefined` where there is none. */
+  rawBytes(name: string): Uint8Array | undefined {
+    const path = join(this.folder, 'files', name)
+    if (existsSync(path)) return readFileSync(path)
+    return existsSync(`${path}.br`) ? brotliDecompressSync(readFileSync(`${path}.br`)) : undefined
+  }
+
+  rawText(name: string): string | undefined {
+    const bytes = this.rawBytes(name)
+    return bytes && new TextDecoder().decode(bytes)
   }
 
   /** Folder with the shards of a suite. */

@@ -28,7 +28,7 @@ export {
   type SummaryNodeSet,
 } from './stateSummary.ts'
 export { type CodeReader, SummaryView } from './summaryView.ts'
-export { RecordingView, recordWitness } from './witnessRecorder.ts'
+export { RecordingView, WitnessRecorder } from './witnessRecorder.ts'
 export {
   openWitnessState,
   type UnprovenAccounts,

@@ -23,7 +23,7 @@ import { Prng } from '../testing/index.ts'
 import { storedNodes } from './nodeReaders.ts'
 import { StateSummary } from './stateSummary.ts'
 import { SummaryView } from './summaryView.ts'
-import { RecordingView, recordWitness } from './witnessRecorder.ts'
+import { WitnessRecorder } from './witnessRecorder.ts'
 import { openWitnessState, type WitnessPreimages } from './witnessState.ts'
 
 /** What a damaged witness may be refused by. */
@@ -61,13 +61,14 @@ class WitnessFuzz {
   step(): void {
     const root = this.summary.root()
     const whole = new SummaryView(this.summary, codeOf)
-    const asked = new RecordingView(whole)
+    const recorder = new WitnessRecorder(whole, this.summary.nodes(), root)
     const reads = this.randomReads()
-    const answers = readAll(asked, reads)
+    const answers = readAll(recorder.view, reads)
     const delta = this.randomDelta()
-    const witness = recordWitness(this.summary.nodes(), root, asked, delta)
+    const after = new StateSummary(recorder.nodes, root).update(delta)
+    const witness = recorder.finish()
     assert.deepEqual(this.summary.root(), root, 'recording changes nothing')
-    const after = this.summary.update(delta)
+    assert.deepEqual(this.summary.update(delta), after)
     assert.deepEqual(replay(root, witness, reads, delta), { answers, after })
     this.counts.nodes += witness.state.length
     for (let round = 0; round < 8; round++) {

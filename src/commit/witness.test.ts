@@ -13,7 +13,7 @@ import { storedNodes } from './nodeReaders.ts'
 import { StateSummary } from './stateSummary.ts'
 import { SummaryView } from './summaryView.ts'
 import { fuzzWitness } from './witness.fuzz.ts'
-import { RecordingView, recordWitness } from './witnessRecorder.ts'
+import { WitnessRecorder } from './witnessRecorder.ts'
 import { openWitnessState } from './witnessState.ts'
 
 for (const seed of [1, 2, 3])
@@ -34,9 +34,10 @@ test('what is missing is named: node by path and hash, code by hash', () => {
   const summary = new StateSummary(storedNodes(memoryStore()), EMPTY_TRIE_ROOT)
   const codeHash = keccak256(code)
   const root = summary.update(sealDelta(addresses.map((hash) => account(hash, codeHash))))
-  const asked = new RecordingView(new SummaryView(summary, () => code))
-  asked.code(asked.account(addresses[0]!)!.codeHash)
-  const witness = recordWitness(summary.nodes(), root, asked, sealDelta([]))
+  const whole = new SummaryView(summary, () => code)
+  const recorder = new WitnessRecorder(whole, summary.nodes(), root)
+  recorder.view.code(recorder.view.account(addresses[0]!)!.codeHash)
+  const witness = recorder.finish()
   assert.deepEqual(witness.codes, [code])
 
   const { view } = openWitnessState(root, { state: witness.state, codes: [] })

@@ -3,19 +3,11 @@
  * somebody who knows the parent's root alone can answer the same questions and find the root afterwards.
  *
  *     execute ─▶ RecordingView (notes accounts, slots, codes) ─▶ the state itself
- *                     │
- *     recordWitness: another StateSummary over the parent's nodes reads all that was noted, then applies the delta;
- *                    the nodes it had to ask for are the witness, siblings of what is deleted among them
+ *     StateSummary.update(delta) ─▶ recording nodes ─▶ the parent's nodes      siblings of what is deleted among them
+ *     finish: everything noted is read over the recording nodes
  */
 import { bytesCompare } from '../base/index.ts'
-import {
-  type Account,
-  type HashKey,
-  hashKey,
-  hashOfKey,
-  type StateDelta,
-  type StateView,
-} from '../state/index.ts'
+import { type Account, type HashKey, hashKey, hashOfKey, type StateView } from '../state/index.ts'
 import type { NodeReader } from '../trie/index.ts'
 import type { StateNodes } from './nodeReaders.ts'
 import { StateSummary } from './stateSummary.ts'
@@ -66,34 +58,44 @@ export class RecordingView implements StateView {
 }
 
 /**
- * The nodes and codes that a block needs, each list in the order of its bytes.
- * @param parent nodes of the state before the block, whose root is `root`; not changed
- * @param delta what the block changed
- * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID where `parent` is damaged
+ * Records what a block needs of its parent's state. The block is executed over `view` and its root worked out over
+ * `nodes`; `finish` then adds the way to everything that was asked.
  */
-export function recordWitness(
-  parent: StateNodes,
-  root: Uint8Array,
-  asked: RecordingView,
-  delta: StateDelta,
-): WitnessPreimages {
-  const nodes = new Map<HashKey, Uint8Array>()
-  const summary = new StateSummary(recordingNodes(parent, nodes), root)
-  for (const [accountKey, slots] of asked.slots) {
-    const addressHash = hashOfKey(accountKey)
-    summary.accountLeaf(addressHash)
-    for (const slotHash of slots.values()) summary.slot(addressHash, slotHash)
+export class WitnessRecorder {
+  readonly view: RecordingView
+  /** The parent's nodes; each one asked for becomes part of the witness. */
+  readonly nodes: StateNodes
+  private readonly root: Uint8Array
+  private readonly found = new Map<HashKey, Uint8Array>()
+
+  /** @param nodes of the state before the block, whose root is `root`; not changed */
+  constructor(view: StateView, nodes: StateNodes, root: Uint8Array) {
+    this.view = new RecordingView(view)
+    this.root = root
+    this.nodes = recordingNodes(nodes, this.found)
   }
-  summary.update(delta)
-  return { state: sorted(nodes), codes: sorted(asked.codes) }
+
+  /**
+   * The nodes and codes that the block needs, each list in the order of its bytes.
+   * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID where the parent's nodes are damaged
+   */
+  finish(): WitnessPreimages {
+    const summary = new StateSummary(this.nodes, this.root)
+    for (const [accountKey, slots] of this.view.slots) {
+      const addressHash = hashOfKey(accountKey)
+      summary.accountLeaf(addressHash)
+      for (const slotHash of slots.values()) summary.slot(addressHash, slotHash)
+    }
+    return { state: sorted(this.found), codes: sorted(this.view.codes) }
+  }
 }
 
 /** Passes nodes on and keeps each under its hash. */
-function recordingNodes(parent: StateNodes, nodes: Map<HashKey, Uint8Array>): StateNodes {
+function recordingNodes(parent: StateNodes, found: Map<HashKey, Uint8Array>): StateNodes {
   const recording = (reader: NodeReader): NodeReader => ({
     readNode: (path, hash) => {
       const node = reader.readNode(path, hash)
-      if (node !== undefined) nodes.set(hashKey(hash), node)
+      if (node !== undefined) found.set(hashKey(hash), node)
       return node
     },
   })

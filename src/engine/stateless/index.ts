@@ -2,6 +2,12 @@
 export type { UnprovenAccounts, WitnessPreimages } from '../../commit/index.ts'
 export { AncestorChain, type AncestorChainErrorCode } from './ancestorChain.ts'
 export {
+  makeWitness,
+  type RecordedWitness,
+  recordWitness,
+  type WitnessSource,
+} from './makeWitness.ts'
+export {
   executeWitness,
   type KnownParent,
   StatelessExecutor,
