@@ -1,6 +1,6 @@
 // The engines under one interface: `install(address, code, slots)`, `deploy(initCode)`, `call(target, input)`, which
-// changes no state and gives `{ output, gasUsed }`, and `transactionGas(target, input)`, which charges refunds and input
-// as well. Addresses and output are hex text. EDR's `call` cannot tell gas.
+// changes no state and gives `{ output, gasUsed }`, and `transact(target, input)`, whose gas is the whole transaction's,
+// with refunds and input. Addresses and output are hex text. EDR's `call` cannot tell gas.
 import { bigintToMinimalBytes, Fork, toHex } from '../../dist/base/index.js'
 import { Machine, preparePrecompiles } from '../../dist/evm/index.js'
 import { openEdr } from './edrProvider.mjs'
@@ -67,9 +67,9 @@ async function varve() {
       return toHex(result.created)
     },
     call,
-    transactionGas(to, input) {
-      const { gasUsed } = call(to, input)
-      return transactionGasOf(gasUsed, machine.refund, input)
+    transact(to, input) {
+      const { output, gasUsed } = call(to, input)
+      return { output, gasUsed: transactionGasOf(gasUsed, machine.refund, input) }
     },
   }
 }
@@ -109,9 +109,11 @@ async function ethereumjs({ stateKind = 'simple', hasWasmKeccak = false } = {}) 
       const { execResult } = await run({ to: createAddressFromString(target), data })
       return { output: toHex(execResult.returnValue), gasUsed: execResult.executionGasUsed }
     },
-    async transactionGas(target, data) {
+    async transact(target, data) {
       const { execResult } = await run({ to: createAddressFromString(target), data })
-      return transactionGasOf(execResult.executionGasUsed, execResult.gasRefund ?? 0n, data)
+      const { executionGasUsed, gasRefund = 0n, returnValue } = execResult
+      const gasUsed = transactionGasOf(executionGasUsed, gasRefund, data)
+      return { output: toHex(returnValue), gasUsed }
     },
     /** Runs `work`, then forgets what it changed: calls of other engines keep nothing either. */
     async isolate(work) {
@@ -168,17 +170,30 @@ async function edr() {
       output: await request('eth_call', [message(to, input), 'latest']),
       gasUsed: undefined,
     }),
-    transactionGas: async (to, input) => BigInt((await send(message(to, input))).gasUsed),
+    // The call first: the transaction changes the state.
+    transact: async (to, input) => ({
+      output: await request('eth_call', [message(to, input), 'latest']),
+      gasUsed: BigInt((await send(message(to, input))).gasUsed),
+    }),
   }
 }
 
-/** Engines by name: `create` for the clock, `createExact` for the comparison of gas where they differ. */
+/**
+ * Engines by name: `create` for the clock, `createExact` for the comparison of gas where they differ. One that
+ * `hashesOnly` runs the programs that hash; a slow one runs a heavy program once.
+ */
 export const ENGINES = {
   varve: { create: varve },
-  ethereumjs: { create: ethereumjs, createExact: () => ethereumjs({ stateKind: 'merkle' }) },
+  ethereumjs: {
+    create: ethereumjs,
+    createExact: () => ethereumjs({ stateKind: 'merkle' }),
+    isSlow: true,
+  },
   'ethereumjs wasm keccak': {
     create: () => ethereumjs({ hasWasmKeccak: true }),
     createExact: () => ethereumjs({ stateKind: 'merkle', hasWasmKeccak: true }),
+    isSlow: true,
+    hashesOnly: true,
   },
   'EDR eth_call': { create: edr },
 }

@@ -2,15 +2,19 @@
 /** The command `varve`. Each command is a file of its own; here is how they come together. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { addB11rCommand } from './b11rCommand.ts'
-import { addDbCommand } from './dbCommand.ts'
-import { addDemoCommand } from './demoCommand.ts'
 import { EXIT_USAGE, reportFault } from './exit.ts'
-import { addGetCommand } from './getCommand.ts'
-import { addImportCommand } from './importCommand.ts'
-import { addStatetestCommand } from './statetestCommand.ts'
-import { addT8nCommand } from './t8nCommand.ts'
-import { addT9nCommand } from './t9nCommand.ts'
+
+/** In the order of the help. A command's file loads with all it stands on, so only the one that is called does. */
+const COMMANDS: Record<string, (program: Command) => Promise<unknown>> = {
+  import: async (to) => (await import('./importCommand.ts')).addImportCommand(to),
+  db: async (to) => (await import('./dbCommand.ts')).addDbCommand(to),
+  get: async (to) => (await import('./getCommand.ts')).addGetCommand(to),
+  demo: async (to) => (await import('./demoCommand.ts')).addDemoCommand(to),
+  statetest: async (to) => (await import('./statetestCommand.ts')).addStatetestCommand(to),
+  t8n: async (to) => (await import('./t8nCommand.ts')).addT8nCommand(to),
+  t9n: async (to) => (await import('./t9nCommand.ts')).addT9nCommand(to),
+  b11r: async (to) => (await import('./b11rCommand.ts')).addB11rCommand(to),
+}
 
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -20,14 +24,9 @@ const program = new Command('varve')
   .description('Executes EVM blocks and keeps their state layered, authenticated and durable.')
   .version(version)
   .showHelpAfterError()
-addImportCommand(program)
-addDbCommand(program)
-addGetCommand(program)
-addDemoCommand(program)
-addStatetestCommand(program)
-addT8nCommand(program)
-addT9nCommand(program)
-addB11rCommand(program)
+const called = process.argv[2] ?? ''
+const loads = Object.hasOwn(COMMANDS, called) ? [COMMANDS[called]!] : Object.values(COMMANDS)
+for (const load of loads) await load(program)
 throwInsteadOfExit(program)
 
 try {

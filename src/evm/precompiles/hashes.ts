@@ -1,7 +1,7 @@
 /** SHA-256 (0x02), RIPEMD-160 (0x03) and identity (0x04): Yellow Paper, appendix E.1. */
 // The one-shot `hash` takes half the time of a hash object on short input.
 import { getHashes, hash } from 'node:crypto'
-import { ripemd160 as ripemd160Portable } from '@noble/hashes/legacy.js'
+import { noble } from './noble.ts'
 
 /** SHA-256 of the input: 32 bytes. */
 export function sha256(input: Uint8Array): Uint8Array {
@@ -11,7 +11,7 @@ export function sha256(input: Uint8Array): Uint8Array {
 /** RIPEMD-160 of the input, with 12 zero bytes in front: 32 bytes. */
 export function ripemd160(input: Uint8Array): Uint8Array {
   const word = new Uint8Array(32)
-  word.set(hasNativeRipemd() ? hash('ripemd160', input, 'buffer') : ripemd160Portable(input), 12)
+  word.set(hasNativeRipemd() ? hash('ripemd160', input, 'buffer') : noble.ripemd160(input), 12)
   return word
 }
 

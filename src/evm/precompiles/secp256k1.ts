@@ -4,7 +4,7 @@
  * (1.4 ms), which is also the oracle of both. The JavaScript fallback inside the native package is never loaded.
  */
 import { createRequire } from 'node:module'
-import { secp256k1 as noble } from '@noble/curves/secp256k1.js'
+import { noble } from './noble.ts'
 
 /**
  * Uncompressed public key (65 bytes, first byte 4) that signed `hash`, or `undefined` where there is none.
@@ -86,7 +86,7 @@ export async function loadPortableRecovery(): Promise<PublicKeyRecovery> {
 
 export const recoverByNoble: PublicKeyRecovery = (hash, signature, parity) => {
   try {
-    const parsed = noble.Signature.fromBytes(signature, 'compact').addRecoveryBit(parity)
+    const parsed = noble.secp256k1.Signature.fromBytes(signature, 'compact').addRecoveryBit(parity)
     return parsed.recoverPublicKey(hash).toBytes(false)
   } catch {
     return undefined

@@ -2,9 +2,8 @@
 import type { BlsCurvePair } from '@noble/curves/abstract/bls.js'
 import type { IField } from '@noble/curves/abstract/modular.js'
 import type { WeierstrassPoint, WeierstrassPointCons } from '@noble/curves/abstract/weierstrass.js'
-import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { bn254 } from '@noble/curves/bn254.js'
 import { assert, bigintFromBytes, bigintToBytes } from '../../../base/index.ts'
+import { noble } from '../noble.ts'
 import type { PrecompileFailure } from '../precompile.ts'
 import {
   BLS_FORMAT,
@@ -170,22 +169,24 @@ export class NobleCurve implements CurveEngine {
 }
 
 class NobleBls extends NobleCurve implements BlsEngine {
+  private readonly library = noble.bls12_381
+
   map(group: Group, input: Uint8Array): Uint8Array | PrecompileFailure {
     const fault = fieldFault(this.format, input, 0, group)
     if (fault !== undefined) return fault
     if (group === 1) {
       // The library takes one number for G1, whatever its type says.
       const element = this.readCoordinate(this.groups[1], input, 0)
-      return this.writeMapped(1, bls12_381.G1.mapToCurve(element as unknown as bigint[]))
+      return this.writeMapped(1, this.library.G1.mapToCurve(element as unknown as bigint[]))
     }
     const { c0, c1 } = this.readCoordinate(this.groups[2], input, 0)
-    return this.writeMapped(2, bls12_381.G2.mapToCurve([c0, c1]))
+    return this.writeMapped(2, this.library.G2.mapToCurve([c0, c1]))
   }
 
   verifyKzg(claim: KzgClaim): boolean {
     if (!areScalarsCanonical(claim)) return false
-    const commitment = decompress(claim.commitment)
-    const proof = decompress(claim.proof)
+    const commitment = decompress(this.library, claim.commitment)
+    const proof = decompress(this.library, claim.proof)
     if (commitment === undefined || proof === undefined) return false
     const { Point } = this.groups[1]
     const y = Point.BASE.multiplyUnsafe(bigintFromBytes(claim.y))
@@ -207,12 +208,12 @@ class NobleBls extends NobleCurve implements BlsEngine {
 }
 
 /** A point of the subgroup of G1, or `undefined`. */
-function decompress(bytes: Uint8Array): PointOf<bigint> | undefined {
-  const { Point } = bls12_381.G1
+function decompress(curve: BlsCurvePair, bytes: Uint8Array): PointOf<bigint> | undefined {
+  const { Point } = curve.G1
   const parsed = readCompressedG1(bytes)
   if (parsed.kind === 'invalid') return undefined
   if (parsed.kind === 'infinity') return Point.ZERO
-  const { Fp } = bls12_381.fields
+  const { Fp } = curve.fields
   const x = bigintFromBytes(parsed.x)
   const square = Fp.add(Fp.mul(Fp.sqr(x), x), 4n)
   try {
@@ -227,9 +228,9 @@ function decompress(bytes: Uint8Array): PointOf<bigint> | undefined {
 }
 
 export function nobleBn254(): CurveEngine {
-  return new NobleCurve(BN254_FORMAT, bn254)
+  return new NobleCurve(BN254_FORMAT, noble.bn254)
 }
 
 export function nobleBls(): BlsEngine {
-  return new NobleBls(BLS_FORMAT, bls12_381)
+  return new NobleBls(BLS_FORMAT, noble.bls12_381)
 }

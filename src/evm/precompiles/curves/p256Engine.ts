@@ -4,9 +4,10 @@
  *     0      32    64    96       128      160
  *     | hash | r   | s   | key x  | key y  |
  */
-import { type WeierstrassPointCons, weierstrass } from '@noble/curves/abstract/weierstrass.js'
+import type { WeierstrassPointCons } from '@noble/curves/abstract/weierstrass.js'
 import { bigintFromBytes, bytesEqual, fromBareHex } from '../../../base/index.ts'
 import { isBelow } from '../input.ts'
+import { noble } from '../noble.ts'
 import { FP_BYTES, FR_BYTES, G1_BYTES, type MclModule } from './mclModule.ts'
 
 /**
@@ -51,7 +52,7 @@ export class NobleP256 implements P256Engine {
     const p = bigintFromBytes(P256_FIELD_MODULUS)
     const n = bigintFromBytes(P256_GROUP_ORDER)
     const [Gx, Gy] = [readWord(GENERATOR, 0), readWord(GENERATOR, 32)]
-    this.Point = weierstrass({ p, n, h: 1n, a: p - 3n, b: COEFFICIENT_B, Gx, Gy })
+    this.Point = noble.weierstrass({ p, n, h: 1n, a: p - 3n, b: COEFFICIENT_B, Gx, Gy })
   }
 
   verify(input: Uint8Array): boolean {
