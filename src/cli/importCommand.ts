@@ -51,6 +51,9 @@ export type ImportReport = {
   } | null
   readonly seconds: number
   readonly blocksPerSecond: number
+  /** Gas of the imported blocks, in millions. */
+  readonly megagas: number
+  readonly megagasPerSecond: number
   readonly phases: Engine['phases']
   /** True where a signal ended the import early. */
   readonly stopped: boolean
@@ -80,16 +83,18 @@ export async function importFiles(
     return await withWritableEngine(flags.db, { ...genesis, ...batch }, async (engine) => {
       const start = performance.now()
       let blocks = 0
+      let megagas = 0
       let stopped = false
       for (const file of files) {
         if (stopped) break
         const result = await importFile(engine, file, flags, stop.signal)
         blocks += result.blockCount
+        megagas += megagasOf(result.gasUsed)
         stopped = result.isStopped
       }
       const seconds = (performance.now() - start) / 1000
       const isUntouched = stopped && blocks === 0 && isFresh
-      return reportOf(engine, { blocks, seconds, stopped, isUntouched })
+      return reportOf(engine, { blocks, megagas, seconds, stopped, isUntouched })
     })
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
@@ -103,9 +108,10 @@ async function importFile(engine: Engine, file: string, flags: ImportFlags, sign
     check: new Progress('checking ', 'blocks', isShown),
     import: new Progress('importing', 'blocks', isShown),
   }
-  const onProgress = ({ stage, done, total }: ImportProgress) => {
+  const onProgress = ({ stage, done, total, gasUsed }: ImportProgress) => {
     if (stage === 'import') bars.check.stop()
-    bars[stage].update(done, total)
+    const gas = gasUsed === 0n ? undefined : { amount: megagasOf(gasUsed), unit: 'Mgas' }
+    bars[stage].update(done, total, gas)
   }
   try {
     return await importChain(engine, source, {
@@ -122,22 +128,35 @@ async function importFile(engine: Engine, file: string, flags: ImportFlags, sign
 
 function reportOf(
   engine: Engine,
-  run: { blocks: number; seconds: number; stopped: boolean; isUntouched: boolean },
+  run: {
+    readonly blocks: number
+    readonly megagas: number
+    readonly seconds: number
+    readonly stopped: boolean
+    readonly isUntouched: boolean
+  },
 ): ImportReport {
   const { number, hash, stateRoot } = engine.head.header
-  const { blocks, seconds, stopped, isUntouched } = run
+  const { blocks, megagas, seconds, stopped, isUntouched } = run
   return {
     blocks,
     head: isUntouched ? null : { number, hash: toHex(hash), stateRoot: toHex(stateRoot) },
     seconds,
     blocksPerSecond: blocks === 0 ? 0 : blocks / seconds,
+    megagas,
+    megagasPerSecond: blocks === 0 ? 0 : megagas / seconds,
     phases: engine.phases,
     stopped,
   }
 }
 
+function megagasOf(gas: bigint): number {
+  return Number(gas) / 1e6
+}
+
 function describe(report: ImportReport): string {
-  const { blocks, head, seconds, blocksPerSecond, phases, stopped } = report
+  const { blocks, head, seconds, blocksPerSecond, megagas, megagasPerSecond } = report
+  const { phases, stopped } = report
   if (head === null) return 'stopped before anything was imported; nothing was written'
   const at = `head: block ${head.number}\nhash: ${head.hash}\nroot: ${head.stateRoot}`
   if (blocks === 0) {
@@ -146,6 +165,8 @@ function describe(report: ImportReport): string {
   }
   const rate = Math.round(blocksPerSecond).toLocaleString('en')
   const shares = Object.entries(phases).map(([phase, value]) => `${phase} ${value.toFixed(2)} s`)
+  // Blocks without transactions have no gas to speak of.
+  const gas = megagas === 0 ? '' : `${megagasPerSecond.toFixed(1)} Mgas/s; `
   const verb = stopped ? 'stopped: imported' : 'imported'
-  return `${verb} ${blocks} blocks in ${seconds.toFixed(2)} s (${rate} blocks/s; ${shares.join(', ')})\n${at}`
+  return `${verb} ${blocks} blocks in ${seconds.toFixed(2)} s (${rate} blocks/s; ${gas}${shares.join(', ')})\n${at}`
 }

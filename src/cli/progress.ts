@@ -9,6 +9,9 @@ const QUIET_MS = 1000
 /** Milliseconds between two redraws. */
 const REDRAW_MS = 100
 
+/** A second measure of the work done so far, shown as a rate. */
+export type ProgressExtra = { readonly amount: number; readonly unit: string }
+
 export class Progress {
   private readonly label: string
   private readonly unit: string
@@ -24,8 +27,8 @@ export class Progress {
     this.isEnabled = isEnabled && process.stderr.isTTY === true
   }
 
-  /** Tells how far the work is. Cheap enough for every item. */
-  update(done: number, total: number): void {
+  /** Tells how far the work is, and how much of something else was done on the way. Cheap enough for every item. */
+  update(done: number, total: number, extra?: ProgressExtra): void {
     if (!this.isEnabled) return
     const now = performance.now()
     if (now - this.startMs < QUIET_MS || now - this.lastDrawMs < REDRAW_MS) return
@@ -33,6 +36,7 @@ export class Progress {
     const perSecond = (done * 1000) / (now - this.startMs)
     const payload = {
       rate: Math.round(perSecond).toLocaleString('en'),
+      extra: extra === undefined ? '' : extraText(extra, now - this.startMs),
       left: duration((total - done) / perSecond),
     }
     this.bar ??= this.start(total)
@@ -48,7 +52,7 @@ export class Progress {
 
   private start(total: number): SingleBar {
     const bar = new SingleBar({
-      format: `${this.label} {bar} {percentage}% | {value}/{total} ${this.unit} | {rate} ${this.unit}/s | {left} left`,
+      format: `${this.label} {bar} {percentage}% | {value}/{total} ${this.unit} | {rate} ${this.unit}/s{extra} | {left} left`,
       stream: process.stderr,
       clearOnComplete: true,
       hideCursor: true,
@@ -56,9 +60,13 @@ export class Progress {
       noTTYOutput: false,
       forceRedraw: true,
     })
-    bar.start(total, 0, { rate: '0', left: '?' })
+    bar.start(total, 0, { rate: '0', extra: '', left: '?' })
     return bar
   }
+}
+
+function extraText({ amount, unit }: ProgressExtra, milliseconds: number): string {
+  return ` | ${((amount * 1000) / milliseconds).toFixed(1)} ${unit}/s`
 }
 
 /** `1 h 02 min`, `3 min 05 s`, `12 s`. */

@@ -26,11 +26,15 @@ export type ImportProgress = {
   readonly total: number
   /** Number of the block just done. */
   readonly number: number
+  /** Gas of the blocks imported so far; 0 during the check. */
+  readonly gasUsed: bigint
 }
 
 export type ImportResult = {
   /** Blocks that this call imported. */
   readonly blockCount: number
+  /** Gas of these blocks. */
+  readonly gasUsed: bigint
   /** Whether the signal ended it early. */
   readonly isStopped: boolean
 }
@@ -50,15 +54,16 @@ export async function importChain(
   const from = engine.head.header.number + 1
   if (from > last) {
     engine.flush()
-    return { blockCount: 0, isStopped: false }
+    return { blockCount: 0, gasUsed: 0n, isStopped: false }
   }
   const pacer = new Pacer(options.signal)
   const checkStart = performance.now()
   await checkSource(source, pacer, options)
   engine.clock.book('decode', performance.now() - checkStart)
-  if (pacer.isStopped) return { blockCount: 0, isStopped: true }
+  if (pacer.isStopped) return { blockCount: 0, gasUsed: 0n, isStopped: true }
   const total = last - from + 1
   let blockCount = 0
+  let gasUsed = 0n
   const senderPool = new SenderPool()
   try {
     for await (const { block, senders } of senderPool.withSenders(source.blocks(from))) {
@@ -66,14 +71,15 @@ export async function importChain(
       engine.import(block, senders)
       blockCount++
       const { number } = block.header
-      options.onProgress?.({ stage: 'import', done: blockCount, total, number })
+      gasUsed += block.header.gasUsed
+      options.onProgress?.({ stage: 'import', done: blockCount, total, number, gasUsed })
       if (pacer.isDue) await pacer.rest()
     }
   } finally {
     await senderPool.close()
     if (engine.isUsable) engine.flush()
   }
-  return { blockCount, isStopped: pacer.isStopped }
+  return { blockCount, gasUsed, isStopped: pacer.isStopped }
 }
 
 /** Runs the source's check to its end, or until the signal. */
@@ -86,7 +92,7 @@ async function checkSource(
   let done = 0
   for (const number of source.check()) {
     done++
-    options.onProgress?.({ stage: 'check', done, total, number })
+    options.onProgress?.({ stage: 'check', done, total, number, gasUsed: 0n })
     if (pacer.isDue) await pacer.rest()
     if (pacer.isStopped) return
   }
