@@ -1,3 +1,4 @@
+export { blockFault } from './blockFault.ts'
 export {
   BLOCK_BYTES_MAX,
   type BodyRuleErrorCode,
@@ -13,7 +14,7 @@ export {
 export { DAO_ADDRESSES, DAO_REFUND_ADDRESS } from './daoAccounts.ts'
 export { DIFFICULTY_MIN, type DifficultyInput, difficultyAt } from './difficulty.ts'
 export type { JsonErrorCode } from './exactJson.ts'
-export { isMergedAfter, totalDifficulty } from './forkChoice.ts'
+export { isMergedAfter, replacesHead, totalDifficulty, type WeighedHeader } from './forkChoice.ts'
 export {
   BASE_FEE_INITIAL,
   BLOB_GAS_PER_BLOB,

@@ -3,11 +3,14 @@
  *
  *     headers    number ‖ hash   header RLP ‖ RLP(total difficulty)
  *     bodies     number ‖ hash   body RLP; none where the header says that every list is empty
- *     receipts   number ‖ hash   receipts RLP, only where the block has transactions
+ *     receipts   number ‖ hash   receipts RLP, only where the block has transactions and is canonical
+ *     sideReceipts               as receipts, of a block that is not canonical
+ *     deltas     number ‖ hash   change of the state, of kept blocks behind the floor
  *     canonical  number          hash
  *     numbers    hash            number
- *     meta       schemaVersion, genesisHash, chain, head
+ *     meta       schemaVersion, genesisHash, chain, head, floor
  *
+ * The floor is the oldest canonical block whose state is kept; side blocks start from it or from one after it.
  * The head record names the newest block whose state is stored. It is written in the same batch as that state.
  */
 import {
@@ -29,7 +32,6 @@ import {
   type Body,
   decodeBody,
   encodeBody,
-  encodeReceipts,
   encodeRlp,
   type Header,
   type Receipt,
@@ -62,25 +64,39 @@ export type ChainIdentity = { readonly genesisHash: Uint8Array; readonly spec: C
 
 const HEAD_BYTES = BLOCK_NUMBER_BYTES + 2 * HASH_BYTES
 
-/** A block that is to become part of the canonical chain. */
+/** A block as it is stored. */
 export type BlockRecord = StoredHeader & {
   readonly body: Body
   readonly receipts: readonly Receipt[]
 }
 
-/** Adds a canonical block's rows to a batch. */
-export function putBlock(batch: WriteBatch, block: BlockRecord): void {
-  const { header, totalDifficulty, receipts } = block
+/** Operations of a batch that hold a block's rows. */
+export type BlockOperations = { readonly header: number; readonly body?: number }
+
+/** Adds a block's rows to a batch, but its receipts and its place in the chain. */
+export function putBlock(batch: WriteBatch, block: BlockRecord): BlockOperations {
+  const { header, totalDifficulty } = block
   const key = blockKey(header.number, header.hash)
-  const number = numberKey(header.number)
-  batch.put('headers', key, bytesConcat(header.raw, encodeRlp(totalDifficulty)))
-  if (!hasEmptyBody(header)) batch.put('bodies', key, encodeBody(block.body))
-  if (receipts.length > 0) batch.put('receipts', key, encodeReceipts(receipts))
-  batch.put('canonical', number, header.hash)
-  batch.put('numbers', header.hash, number)
+  batch.put('numbers', header.hash, numberKey(header.number))
+  const row = batch.put('headers', key, bytesConcat(header.raw, encodeRlp(totalDifficulty)))
+  if (hasEmptyBody(header)) return { header: row }
+  return { header: row, body: batch.put('bodies', key, encodeBody(block.body)) }
 }
 
-/** Adds the head record, and at the first write of a store what makes it this chain's. */
+/** Adds the floor record. */
+export function putFloor(batch: WriteBatch, number: number): void {
+  batch.put('meta', META.floor, numberKey(number))
+}
+
+/** Reads the number of the oldest block whose state is kept. @throws VarveError ENGINE_RECORD_INVALID */
+export function readFloor(store: Store): number {
+  const record = store.get('meta', META.floor)
+  if (record?.length !== BLOCK_NUMBER_BYTES)
+    throw recordFault('floor', `does not have ${BLOCK_NUMBER_BYTES} bytes`)
+  return readUint64BE(record, 0)
+}
+
+/** Adds the head record. */
 export function putHead(batch: WriteBatch, head: HeadRecord): void {
   const record = new Uint8Array(HEAD_BYTES)
   writeUint64BE(record, 0, head.number)
@@ -212,22 +228,22 @@ export function readCanonicalHash(store: Store, number: number): Uint8Array | un
   return row
 }
 
-function recordFault(record: string, problem: string): VarveError<ChainRecordErrorCode> {
+/** Fault of a record of the table `meta`. */
+export function recordFault(record: string, problem: string): VarveError<ChainRecordErrorCode> {
   return new VarveError('ENGINE_RECORD_INVALID', `the record "${record}" ${problem}`, { record })
 }
 
-function blockMissing(
+/** Fault of a block whose row is not where it should be. */
+export function blockMissing(
   part: string,
   number: number,
-  hash: Uint8Array,
+  hash?: Uint8Array,
 ): VarveError<ChainRecordErrorCode> {
+  const subject = hash === undefined ? '' : ` for ${toHex(hash)}`
   return new VarveError(
     'ENGINE_BLOCK_MISSING',
-    `block ${number}: no ${part} for ${toHex(hash)} in the store`,
-    {
-      number,
-      hash: toHex(hash),
-    },
+    `block ${number}: no ${part}${subject} in the store`,
+    { number, hash: hash === undefined ? undefined : toHex(hash) },
   )
 }
 

@@ -110,8 +110,8 @@ test('another genesis is refused on a store that has a chain', async () => {
   await openEngine({ store, genesis: testGenesis(30) })
 })
 
-test('views answer for their block with proofs that verify, and say so once the engine has moved on', async () => {
-  const engine = await openEngine({ store: memoryStore(), genesis })
+test('views answer for their block with proofs that verify, and say so once it is too old', async () => {
+  const engine = await openEngine({ store: memoryStore(), genesis, historyBlocks: 5 })
   const view = engine.at('latest')
   assert.equal(view.account(addressOf(3))?.balance, 3n)
   assert.equal(view.account(addressOf(0x77)), undefined)
@@ -143,9 +143,19 @@ test('views answer for their block with proofs that verify, and say so once the 
       isCode('PROOF_INVALID'),
     )
   engine.import(blocks[0]!)
-  assert.throws(() => view.account(addressOf(3)), isCode('ENGINE_STATE_NOT_KEPT'))
-  assert.throws(() => engine.at(0), isCode('ENGINE_STATE_NOT_KEPT'))
+  // The view stays what it was, proofs and all, until its block is too old.
+  assert.equal(view.account(addressOf(3))?.balance, 3n)
+  assert.deepEqual(view.proof(addressOf(0xcc), [slot(0), slot(1), slot(9)]), proof)
   assert.equal(engine.at(1).header.number, 1)
+  for (const block of blocks.slice(1, 6)) engine.import(block)
+  assert.throws(() => view.account(addressOf(3)), isCode('ENGINE_STATE_NOT_KEPT'))
+  assert.throws(() => view.proof(addressOf(3)), isCode('ENGINE_STATE_NOT_KEPT'))
+  assert.throws(() => view.summary().root(), isCode('ENGINE_STATE_NOT_KEPT'))
+  assert.throws(() => engine.at(0), {
+    code: 'ENGINE_STATE_NOT_KEPT',
+    message: 'the state of block 0 is not kept: kept are those of blocks 1 to 6',
+  })
+  assert.throws(() => engine.at(7), isCode('ENGINE_STATE_NOT_KEPT'))
 })
 
 test('reading between blocks changes neither roots nor stores', async () => {

@@ -1,19 +1,21 @@
 /**
  * The face of the package: a chain's blocks go in, verified state comes out, durable on a store.
  *
- *     open ─▶ import(block) … ─▶ flush ─▶ close          at('latest') ─▶ view: account, storage, proof, root
+ *     open ─▶ import(block) … ─▶ flush ─▶ close          at(block) ─▶ view: account, storage, proof, root
  *                  │
  *                  ├─ refused: throws with a code, the engine stands where it stood
  *                  └─ accepted: in memory at once, in the store with the next write
+ *                       ├─ on top of the head: the new head
+ *                       └─ elsewhere: a side block, and the head moves to it where its branch is the heavier one
  *
  * A write holds a batch of blocks with all that belongs to them and the head record, in one transaction: a process
- * that dies leaves the store at the end of some batch. Between writes a block lives in memory only; the block
- * journal that closes this gap hooks into `accept`.
+ * that dies leaves the store at the end of some batch. Between writes a block lives in memory only.
+ *
+ * Not here: what is kept and how it moves (`tree/keptChain.ts`), rules (`chain/`), effects (`execute/`).
  */
 import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
 import {
-  ANCESTOR_COUNT,
-  AncestorWindow,
+  blockFault,
   type ChainSpec,
   checkGenesisHash,
   type Genesis,
@@ -21,44 +23,34 @@ import {
   headerAfter,
   isMergedAfter,
   receiptFields,
+  replacesHead,
   totalDifficulty as totalDifficultyOf,
 } from '../chain/index.ts'
-import { type Block, type Header, SenderRecovery, sealHeader } from '../codec/index.ts'
-import { BlockRoots, StateSummary, storedNodes } from '../commit/index.ts'
+import { type Block, type Receipt, SenderRecovery, sealHeader } from '../codec/index.ts'
+import { type BlockRoots, StateSummary, storedNodes } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
-import { requestsHash } from '../execute/index.ts'
-import { FlatState, PendingState, type StateDelta } from '../state/index.ts'
-import { type Store, WriteBatch } from '../store/index.ts'
-import {
-  type CheckContext,
-  type CheckedBlock,
-  checkBlock,
-  checkRoot,
-  runBlock,
-} from './blockCheck.ts'
-import {
-  type BlockRecord,
-  type ChainIdentity,
-  emptyBody,
-  putBlock,
-  putHead,
-  putIdentity,
-  readCanonicalHash,
-  readHead,
-  readIdentity,
-  readStoredBody,
-  readStoredHeader,
-  type StoredHeader,
-} from './chainRecords.ts'
+import { type BlockOutcome, requestsHash } from '../execute/index.ts'
+import type { Store } from '../store/index.ts'
+import { type CheckContext, checkBlock, checkRoot, runBlock } from './blockCheck.ts'
+import { type ChainIdentity, readIdentity, type StoredHeader } from './chainRecords.ts'
 import { buildGenesis } from './genesisState.ts'
 import { PhaseClock, type PhaseSeconds } from './phases.ts'
-import { putFlatState, putNodes } from './stateBatch.ts'
+import type { BlockNode } from './tree/blockTree.ts'
+import { type HeadMove, KeptChain } from './tree/keptChain.ts'
+import { stateNotKept } from './tree/keptState.ts'
 import { EngineView } from './view.ts'
 
 /** Blocks in one write, unless a limit below is met first. */
 const BATCH_BLOCK_COUNT = 4096
 /** Milliseconds from a block's acceptance to its write, at most, while blocks keep coming. */
 const BATCH_MS_MAX = 2000
+/** Bytes of blocks and receipts that wait for a write, at most, give or take one block. */
+const BATCH_BYTES_MAX = 64 * 1024 * 1024
+/** Blocks behind the head whose states are kept. */
+const HISTORY_BLOCK_COUNT = 128
+/** Side blocks for each block of history, and at least so many: enough for several whole branches. */
+const SIDE_BLOCKS_PER_BLOCK = 8
+const SIDE_BLOCK_COUNT_MIN = 64
 
 export type EngineOptions = {
   /** Where the chain lies, or will lie. The engine does not close it. */
@@ -69,16 +61,28 @@ export type EngineOptions = {
   readonly genesis?: Genesis
   /** Blocks in one write, 1 up. */
   readonly batchBlockCount?: number
+  /**
+   * How many blocks behind the head a state is kept: 0 up, 128 without it. As far back questions are answered and the
+   * head can move. Cost: the change of each of these blocks in memory or in the store, no trie nodes.
+   */
+  readonly historyBlocks?: number
   /** Precompiles of the protocol, unless the chain was made under a draft. */
   readonly precompileSet?: PrecompileSet
 }
 
-/** A block that was accepted and is not in the store yet. */
-type Unwritten = {
-  readonly number: number
-  readonly hash: Uint8Array
-  readonly delta: StateDelta
-}
+/** Names a block: the newest one, a canonical one by number, any by hash. */
+export type BlockId = 'latest' | number | Uint8Array
+
+/**
+ * What became of a block, and how the head moved.
+ * - `head`: the head moved forward, to it
+ * - `side`: kept beside the chain; the head stays
+ * - `reorg`: the head moved to it over to another branch, or back
+ * - `known`: it was there before; nothing changed
+ */
+export type ImportOutcome = HeadMove & { readonly status: 'head' | 'side' | 'reorg' | 'known' }
+
+const STAYS: HeadMove = { dropped: [], added: [] }
 
 /**
  * Opens a chain on a store. An empty store is not written to before the first `flush`. Importing is faster after
@@ -93,51 +97,51 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 export class Engine {
   readonly spec: ChainSpec
   readonly genesisHash: Uint8Array
-  private readonly store: Store
   /** Where the time goes; whoever reads and decodes blocks for this engine books its part here. */
   readonly clock = new PhaseClock()
-  private readonly pending: PendingState
-  private readonly batch = new WriteBatch()
+  private readonly chain: KeptChain
   private readonly batchBlockCount: number
+  private readonly historyBlocks: number
+  private readonly sideBlockCountMax: number
   private readonly machine = new Machine()
   private readonly recovery: SenderRecovery
   private readonly precompileSet: PrecompileSet | undefined
-  private summary: StateSummary
-  private ancestors: AncestorWindow
-  private headBlock: StoredHeader
-  private unwritten: Unwritten[] = []
-  private identityUnwritten: ChainIdentity | undefined
   private lastWriteMs = performance.now()
   private failure: unknown
 
   /** Use `openEngine`. */
   constructor(options: EngineOptions, recovery: SenderRecovery) {
     const { store, genesis, batchBlockCount = BATCH_BLOCK_COUNT } = options
-    this.store = store
     this.recovery = recovery
     this.precompileSet = options.precompileSet
     this.batchBlockCount = batchBlockCount
-    this.pending = new PendingState(new FlatState(store))
+    this.historyBlocks = options.historyBlocks ?? HISTORY_BLOCK_COUNT
+    this.sideBlockCountMax = Math.max(
+      SIDE_BLOCK_COUNT_MIN,
+      SIDE_BLOCKS_PER_BLOCK * this.historyBlocks,
+    )
     const identity = readIdentity(store)
     if (identity === undefined) {
-      this.summary = new StateSummary(storedNodes(store), EMPTY_TRIE_ROOT)
-      this.ancestors = new AncestorWindow()
-      this.headBlock = this.startChain(genesis)
+      this.chain = startChain(store, genesis)
       this.spec = genesis!.spec
-      this.genesisHash = this.headBlock.header.hash
+      this.genesisHash = this.chain.head.header.hash
     } else {
       this.spec = identity.spec
       this.genesisHash = identity.genesisHash
       if (genesis !== undefined) checkSameChain(store, identity, genesis)
-      this.headBlock = readHeadBlock(store)
-      this.summary = new StateSummary(storedNodes(store), this.headBlock.header.stateRoot)
-      this.ancestors = readAncestors(store, this.headBlock.header)
+      this.chain = KeptChain.open(store)
     }
   }
 
-  /** The newest accepted block and the difficulty of the chain up to it. */
+  /** The newest block of the canonical chain and the difficulty of the chain up to it. */
   get head(): StoredHeader {
-    return this.headBlock
+    return this.chain.head
+  }
+
+  /** Numbers of the canonical blocks whose states are kept, and how many side blocks have theirs kept besides. */
+  get kept(): { readonly oldest: number; readonly newest: number; readonly sideCount: number } {
+    const { floor, head, sideCount } = this.chain.tree
+    return { oldest: floor.header.number, newest: head.header.number, sideCount }
   }
 
   /** False once a write has failed. */
@@ -151,31 +155,36 @@ export class Engine {
   }
 
   /**
-   * Verifies a block on top of the head and accepts it. Every 4,096 blocks, and at least every two seconds while
-   * blocks come, what was accepted is written.
+   * Verifies a block on top of any block whose state is kept, and accepts it. Which branch is the chain:
+   * `chain/forkChoice.ts`. Every 4,096 blocks, and at least every two seconds while blocks come, what was accepted is
+   * written.
    * @param senders of the transactions, where `SenderPool` has recovered them from these signatures
-   * @throws VarveError with the code of the broken rule; the engine then stands where it stood
+   * @throws VarveError with the code of the broken rule; BLOCK_PARENT_UNKNOWN, ENGINE_STATE_NOT_KEPT where the parent
+   *   is not there or too old; ENGINE_SIDE_BLOCKS_TOO_MANY. The engine then stands where it stood.
    */
-  import(block: Block, senders?: readonly Uint8Array[]): void {
+  import(block: Block, senders?: readonly Uint8Array[]): ImportOutcome {
     this.checkUsable()
-    const checked = this.withRoots((roots) => {
-      const found = checkBlock(block, { ...this.checkContext(roots), senders })
-      this.clock.measure('root', () => checkRoot(block, found.outcome, roots))
+    const { header } = block
+    if (this.knows(header.number, header.hash)) return { status: 'known', ...STAYS }
+    const parent = this.parentOf(block)
+    const outcome = this.chain.check(parent, (roots) => {
+      const { outcome: found } = checkBlock(block, { ...this.checkContext(parent, roots), senders })
+      this.clock.measure('root', () => checkRoot(block, found, roots))
       return found
     })
-    this.acceptBlock(block, checked)
+    return this.accept(block, outcome, parent)
   }
 
   /**
-   * Makes the next block and accepts it as `import` would. The way of chains that have no other maker: demonstrations,
-   * simulators, tests.
+   * Makes a block on top of the head, or of another kept block, and accepts it as `import` would. The way of chains
+   * that have no other maker: demonstrations, simulators, tests.
    * @throws VarveError with the code of the rule that the choices break; the engine then stands where it stood
    */
-  produce(choices: HeaderChoices): Block {
+  produce(choices: HeaderChoices, parentId: BlockId = 'latest'): Block {
     this.checkUsable()
-    const { header: parent, totalDifficulty } = this.headBlock
-    const isMerged = isMergedAfter(this.spec.schedule, totalDifficulty)
-    const fields = headerAfter(parent, this.spec, {
+    const parent = this.keptNode(parentId)
+    const isMerged = isMergedAfter(this.spec.schedule, parent.totalDifficulty)
+    const fields = headerAfter(parent.header, this.spec, {
       ...choices,
       ...(isMerged === undefined ? {} : { isMerged }),
     })
@@ -183,23 +192,31 @@ export class Engine {
     const lists = { transactions, uncles }
     const body = fields.withdrawalsRoot === undefined ? lists : { ...lists, withdrawals }
     const draft: Block = { header: sealHeader(fields), ...body }
-    const { outcome, stateRoot } = this.withRoots((roots) => {
-      const outcome = runBlock(draft, this.checkContext(roots))
-      return { outcome, stateRoot: roots.rootAfter(outcome.delta) }
+    const { outcome, block } = this.chain.check(parent, (roots) => {
+      const outcome = runBlock(draft, this.checkContext(parent, roots))
+      const { receipts, requests } = outcome
+      const header = sealHeader({
+        ...fields,
+        ...receiptFields(receipts),
+        ...(requests === undefined ? {} : { requestsHash: requestsHash(requests) }),
+        stateRoot: roots.rootAfter(outcome.delta),
+      })
+      return { outcome, block: { header, ...body } }
     })
-    const { receipts, requests } = outcome
-    const header = sealHeader({
-      ...fields,
-      ...receiptFields(receipts),
-      ...(requests === undefined ? {} : { requestsHash: requestsHash(requests) }),
-      stateRoot,
-    })
-    const block = { header, ...body }
-    this.acceptBlock(block, {
-      outcome,
-      totalDifficulty: totalDifficultyOf(totalDifficulty, header.difficulty),
-    })
+    this.accept(block, outcome, parent)
     return block
+  }
+
+  /**
+   * Makes a block the head, as a consensus client says after the merge: one of a side branch, or an ancestor of the
+   * head. Blocks that leave the chain stay as side blocks.
+   * @throws VarveError ENGINE_STATE_NOT_KEPT for a block that is unknown or too old
+   */
+  setHead(hash: Uint8Array): ImportOutcome {
+    this.checkUsable()
+    const node = this.keptNode(hash)
+    if (node === this.chain.head) return { status: 'known', ...STAYS }
+    return this.settle(this.clock.measure('root', () => this.chain.switchTo(node)))
   }
 
   /**
@@ -209,140 +226,150 @@ export class Engine {
   flush(): void {
     this.checkUsable()
     this.lastWriteMs = performance.now()
-    if (this.unwritten.length === 0) return
-    this.clock.measure('write', () => {
-      try {
-        this.fillBatch()
-        this.store.write(this.batch)
-      } catch (error) {
-        this.failure = error
-        throw error
-      } finally {
-        this.batch.clear()
-      }
-    })
-    this.pending.markPersisted()
-    this.unwritten = []
-    this.identityUnwritten = undefined
-  }
-
-  /**
-   * The state after a block. So far the newest one is kept.
-   * @throws VarveError ENGINE_STATE_NOT_KEPT for any other block
-   */
-  at(block: 'latest' | number): EngineView {
-    this.checkUsable()
-    const { number } = this.headBlock.header
-    if (block !== 'latest' && block !== number)
-      throw new VarveError(
-        'ENGINE_STATE_NOT_KEPT',
-        `the state of block ${block} is not kept: the head is at block ${number}`,
-        { number: block, head: number },
-      )
-    return new EngineView({
-      state: this.pending,
-      // Read at each call: a refused block makes the engine open a new summary.
-      summary: () => this.summary,
-      head: () => this.headBlock.header,
-    })
-  }
-
-  /** Hash of the canonical block at a height, or `undefined` above the head. */
-  canonicalHash(number: number): Uint8Array | undefined {
-    const first = this.unwritten[0]?.number
-    if (first !== undefined && number >= first) return this.unwritten[number - first]?.hash
-    return readCanonicalHash(this.store, number)
-  }
-
-  /** Accepts block 0 of an empty store. */
-  private startChain(genesis: Genesis | undefined): StoredHeader {
-    if (genesis === undefined)
-      throw new VarveError(
-        'ENGINE_GENESIS_MISSING',
-        `${this.store.description} is empty: a genesis is needed to start a chain`,
-      )
-    const { header, delta } = buildGenesis(genesis, this.summary)
-    checkGenesisHash(header, genesis.spec.genesisHash)
-    const record = {
-      header,
-      totalDifficulty: header.difficulty,
-      body: emptyBody(header),
-      receipts: [],
-    }
-    this.accept(record, delta)
-    this.identityUnwritten = { genesisHash: header.hash, spec: genesis.spec }
-    return record
-  }
-
-  private checkContext(roots: BlockRoots): CheckContext {
-    return {
-      spec: this.spec,
-      parent: this.headBlock,
-      ancestors: this.ancestors,
-      view: this.pending,
-      // An ancestor of the block at hand is always there.
-      blockHash: (number) => this.canonicalHash(Number(number))!,
-      machine: this.machine,
-      recovery: this.recovery,
-      precompileSet: this.precompileSet,
-      roots,
-      clock: this.clock,
-    }
-  }
-
-  /** Works on the roots of the next block; where that throws, the summary is as it was before. */
-  private withRoots<Result>(work: (roots: BlockRoots) => Result): Result {
-    const roots = new BlockRoots(this.summary)
     try {
-      return work(roots)
+      this.clock.measure('write', () => this.chain.write())
     } catch (error) {
-      if (roots.hasStarted) this.reopenSummary()
+      this.failure = error
       throw error
     }
   }
 
-  private acceptBlock(block: Block, { outcome, totalDifficulty }: CheckedBlock): void {
+  /**
+   * The state after a block: the newest one, one of the blocks behind it as far as they are kept, or that of a kept
+   * side block. Stays what it is while the engine goes on.
+   * @throws VarveError ENGINE_STATE_NOT_KEPT
+   */
+  at(block: BlockId): EngineView {
+    this.checkUsable()
+    return new EngineView(this.chain, this.keptNode(block))
+  }
+
+  /** A header with its total difficulty, or `undefined` where there is no such block. */
+  header(block: BlockId): StoredHeader | undefined {
+    if (block === 'latest') return this.chain.head
+    const hash = typeof block === 'number' ? this.chain.canonical.hash(block) : block
+    if (hash === undefined) return undefined
+    const node = this.chain.tree.get(hash)
+    if (node !== undefined) return node
+    const number = typeof block === 'number' ? block : this.chain.rows.numberOf(hash)
+    return number === undefined ? undefined : this.chain.rows.header(number, hash)
+  }
+
+  /** A whole block, or `undefined` where there is none. @throws VarveError ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
+  block(block: BlockId): Block | undefined {
+    const found = this.header(block)
+    return found && { header: found.header, ...this.chain.rows.body(found.header) }
+  }
+
+  /** Receipts of a canonical block; `undefined` for one that is not part of the chain, or not any more. */
+  receipts(block: BlockId): Receipt[] | undefined {
+    const header = this.header(block)?.header
+    if (header === undefined || !this.isCanonical(header.number, header.hash)) return undefined
+    return this.chain.rows.receipts(header, true)
+  }
+
+  /** Hash of the canonical block at a height, or `undefined` above the head. */
+  canonicalHash(number: number): Uint8Array | undefined {
+    return this.chain.canonical.hash(number)
+  }
+
+  /** What `BLOCKHASH` reads on top of a kept block. @throws VarveError ENGINE_STATE_NOT_KEPT */
+  blockHashBefore(parent: BlockId): (number: bigint) => Uint8Array {
+    return this.chain.blockHashBefore(this.keptNode(parent))
+  }
+
+  private isCanonical(number: number, hash: Uint8Array): boolean {
+    const canonical = this.chain.canonical.hash(number)
+    return canonical !== undefined && bytesEqual(canonical, hash)
+  }
+
+  private knows(number: number, hash: Uint8Array): boolean {
+    return this.chain.tree.get(hash) !== undefined || this.isCanonical(number, hash)
+  }
+
+  private keptNode(block: BlockId): BlockNode {
+    const { chain } = this
+    if (block === 'latest') return chain.head
+    const hash = typeof block === 'number' ? chain.canonical.hash(block) : block
+    const node = hash && chain.tree.get(hash)
+    if (node !== undefined) return node
+    throw stateNotKept(`block ${typeof block === 'number' ? block : toHex(block)}`, chain.tree)
+  }
+
+  /** The block that a new one stands on. */
+  private parentOf({ header }: Block): BlockNode {
+    const { tree, rows, head } = this.chain
+    const { number, parentHash } = header
+    const parent = tree.get(parentHash)
+    if (parent === undefined) {
+      if (rows.numberOf(parentHash) === undefined)
+        throw blockFault(
+          'BLOCK_PARENT_UNKNOWN',
+          number,
+          'parent hash',
+          head.header.hash,
+          parentHash,
+        )
+      throw stateNotKept(`the parent of block ${number}, ${toHex(parentHash)},`, tree)
+    }
+    if (parent !== head && !this.chain.hasRoom(parent, this.sideBlockCountMax))
+      throw new VarveError(
+        'ENGINE_SIDE_BLOCKS_TOO_MANY',
+        `block ${number}: ${tree.sideCount} side blocks are kept already and all of them lead to it: set the head first`,
+        { number, sideCount: tree.sideCount },
+      )
+    return parent
+  }
+
+  private checkContext(parent: BlockNode, roots: BlockRoots): CheckContext {
+    const { chain, spec, machine, recovery, precompileSet, clock } = this
+    return {
+      spec,
+      parent,
+      ancestors: chain,
+      view: chain.viewOf(parent),
+      blockHash: chain.blockHashBefore(parent),
+      machine,
+      recovery,
+      precompileSet,
+      roots,
+      clock,
+    }
+  }
+
+  /** Takes in a verified block. The journal of accepted blocks, once there is one, is written here. */
+  private accept(
+    block: Block,
+    { receipts, delta }: BlockOutcome,
+    parent: BlockNode,
+  ): ImportOutcome {
+    const { chain } = this
     const { header } = block
-    this.accept({ header, body: block, totalDifficulty, receipts: outcome.receipts }, outcome.delta)
-    if (this.isWriteDue()) this.flush()
+    const totalDifficulty = totalDifficultyOf(parent.totalDifficulty, header.difficulty)
+    const record = { header, body: block, totalDifficulty, receipts }
+    if (parent === chain.head) return this.settle(chain.extend(record, delta))
+    const node = chain.branch(record, delta, parent)
+    chain.limitSide(node, this.sideBlockCountMax)
+    if (replacesHead(node, chain.head)) return this.settle(chain.switchTo(node))
+    this.writeWhenDue()
+    return { status: 'side', ...STAYS }
   }
 
-  /** Makes a verified block the head. The journal of accepted blocks, once there is one, is written here. */
-  private accept(record: BlockRecord, delta: StateDelta): void {
-    this.pending.apply(delta)
-    // Its rows go into the batch at once: what is kept of a block until the write is bytes, not objects.
-    putBlock(this.batch, record)
-    const { number, hash } = record.header
-    this.unwritten.push({ number, hash, delta })
-    this.headBlock = record
-    this.ancestors.push({
-      header: record.header,
-      uncleHashes: record.body.uncles.map((uncle) => uncle.hash),
-    })
+  /** After the head has moved: older states go, and what is due is written. */
+  private settle(move: HeadMove): ImportOutcome {
+    this.chain.keepNewest(this.historyBlocks)
+    this.writeWhenDue()
+    return { status: move.dropped.length === 0 ? 'head' : 'reorg', ...move }
   }
 
-  private isWriteDue(): boolean {
-    return (
-      this.unwritten.length >= this.batchBlockCount ||
+  private writeWhenDue(): void {
+    const { waitingCount, waitingBytes } = this.chain
+    if (
+      waitingCount >= this.batchBlockCount ||
+      waitingBytes >= BATCH_BYTES_MAX ||
       performance.now() - this.lastWriteMs >= BATCH_MS_MAX
     )
-  }
-
-  private fillBatch(): void {
-    const { batch } = this
-    putNodes(batch, this.summary.collect())
-    putFlatState(batch, this.pending)
-    if (this.identityUnwritten !== undefined) putIdentity(batch, this.identityUnwritten)
-    const { number, hash, stateRoot } = this.headBlock.header
-    putHead(batch, { number, hash, stateRoot })
-  }
-
-  /** Drops a summary that a refused block has touched: the stored one, with the accepted deltas on top. */
-  private reopenSummary(): void {
-    const root =
-      this.identityUnwritten === undefined ? readHead(this.store).stateRoot : EMPTY_TRIE_ROOT
-    this.summary = new StateSummary(storedNodes(this.store), root)
-    for (const { delta } of this.unwritten) this.summary.update(delta)
+      this.flush()
   }
 
   private checkUsable(): void {
@@ -354,6 +381,17 @@ export class Engine {
         { cause: this.failure },
       )
   }
+}
+
+function startChain(store: Store, genesis: Genesis | undefined): KeptChain {
+  if (genesis === undefined)
+    throw new VarveError(
+      'ENGINE_GENESIS_MISSING',
+      `${store.description} is empty: a genesis is needed to start a chain`,
+    )
+  const chain = KeptChain.begin(store, genesis)
+  checkGenesisHash(chain.head.header, genesis.spec.genesisHash)
+  return chain
 }
 
 /** Compares by the hash that is known beforehand, else by the block that the genesis makes. */
@@ -369,45 +407,13 @@ function checkSameChain(store: Store, identity: ChainIdentity, genesis: Genesis)
     )
 }
 
-function readHeadBlock(store: Store): StoredHeader {
-  const head = readHead(store)
-  const block = readStoredHeader(store, head.number, head.hash)
-  if (!bytesEqual(block.header.stateRoot, head.stateRoot))
-    throw new VarveError(
-      'ENGINE_RECORD_INVALID',
-      `the record "head" says state root ${toHex(head.stateRoot)}, the header of block ${head.number} ${toHex(block.header.stateRoot)}`,
-      { record: 'head' },
-    )
-  return block
-}
-
-/** The last blocks up to the head, for the uncle rules. */
-function readAncestors(store: Store, head: Header): AncestorWindow {
-  const window = new AncestorWindow()
-  for (
-    let number = Math.max(0, head.number - ANCESTOR_COUNT + 1);
-    number <= head.number;
-    number++
-  ) {
-    const hash = readCanonicalHash(store, number)
-    if (hash === undefined)
-      throw new VarveError(
-        'ENGINE_BLOCK_MISSING',
-        `block ${number}: no canonical block in the store`,
-        { number },
-      )
-    const { header } = readStoredHeader(store, number, hash)
-    const { uncles } = readStoredBody(store, header)
-    window.push({ header, uncleHashes: uncles.map((uncle) => uncle.hash) })
-  }
-  return window
-}
-
 /** Error codes of this module. */
 export type EngineErrorCode =
   /** The store is empty and no genesis was given. */
   | 'ENGINE_GENESIS_MISSING'
   /** The store holds another chain than the genesis given. */
   | 'ENGINE_CHAIN_MISMATCH'
+  /** More side blocks than are kept, and none that could go. */
+  | 'ENGINE_SIDE_BLOCKS_TOO_MANY'
   /** A write failed; this engine takes no more calls. */
   | 'ENGINE_FAILED'

@@ -9,7 +9,14 @@ export {
 export type { BlockCheckErrorCode } from './blockCheck.ts'
 export type { BlockSource } from './blockSource.ts'
 export type { ChainRecordErrorCode, HeadRecord, StoredHeader } from './chainRecords.ts'
-export { Engine, type EngineErrorCode, type EngineOptions, openEngine } from './engine.ts'
+export {
+  type BlockId,
+  Engine,
+  type EngineErrorCode,
+  type EngineOptions,
+  type ImportOutcome,
+  openEngine,
+} from './engine.ts'
 export { networkOfAccounts } from './genesisState.ts'
 export {
   type ImportErrorCode,
@@ -28,6 +35,8 @@ export {
 export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
 export { SenderPool, type SentBlock } from './senders/senderPool.ts'
 export type { BlockWitness } from './stateless/witness.ts'
+export type { HeadMove } from './tree/keptChain.ts'
+export type { KeptStateErrorCode } from './tree/keptState.ts'
 export { type Difference, describeDifference } from './verify/difference.ts'
 export { type VerifyProgress, verifyStore } from './verify/verifyStore.ts'
-export { EngineView, type ViewErrorCode } from './view.ts'
+export { EngineView } from './view.ts'

@@ -1,60 +1,75 @@
 /**
  * A state of the chain as a user sees it: named by address and slot, with its root and its proofs.
- * Reading changes nothing. A view belongs to one block: once the engine has moved on, it says so and answers no more,
- * since older states are not kept yet.
+ * Reading changes nothing. A view belongs to one block, wherever the head moves; once that block's state is no longer
+ * kept, the view says so and answers no more.
  */
-import { ADDRESS_BYTES, assert, HASH_BYTES, VarveError, ZERO_HASH } from '../base/index.ts'
+import { ADDRESS_BYTES, assert, HASH_BYTES, ZERO_HASH } from '../base/index.ts'
 import type { Header } from '../codec/index.ts'
 import {
   type AccountProof,
   proveAccount,
-  type StateSummary,
+  type StateNodes,
+  StateSummary,
   verifyAccountProof,
 } from '../commit/index.ts'
 import { type Account, addressHashOf, type StateView, slotHashOf } from '../state/index.ts'
-
-/** What a view reads from, and how it knows that it is still of its block. */
-export type ViewSource = {
-  readonly state: StateView
-  readonly summary: () => StateSummary
-  /** The block whose state `state` and `summary` hold now. */
-  readonly head: () => Header
-}
+import type { BlockNode } from './tree/blockTree.ts'
+import type { KeptChain } from './tree/keptChain.ts'
+import type { KeptState } from './tree/keptState.ts'
 
 export class EngineView {
   readonly header: Header
-  private readonly source: ViewSource
+  private readonly chain: KeptChain
+  private readonly node: BlockNode
+  private readonly kept: KeptState
 
-  constructor(source: ViewSource) {
-    this.source = source
-    this.header = source.head()
+  /** Use `Engine.at`. */
+  constructor(chain: KeptChain, node: BlockNode) {
+    this.header = node.header
+    this.chain = chain
+    this.node = node
+    this.kept = chain.stateOf(node)
+  }
+
+  /** The values by hash, for whoever executes on them. Throws as this view does. */
+  get state(): StateView {
+    return this.kept
+  }
+
+  /** Nodes of the tries by path. Throws as this view does. */
+  nodes(): StateNodes {
+    this.kept.checkKept()
+    return this.chain.nodesOf(this.node, this.kept)
+  }
+
+  /** A summary of one's own at this state, to be changed at will. Good as long as the view is. */
+  summary(): StateSummary {
+    return new StateSummary(this.nodes(), this.header.stateRoot)
   }
 
   /** State root, 32 bytes, fresh. */
   root(): Uint8Array {
-    this.checkCurrent()
+    this.kept.checkKept()
     return this.header.stateRoot.slice()
   }
 
   /** Values of an account, or `undefined`. @param address 20 bytes */
   account(address: Uint8Array): Account | undefined {
-    this.checkCurrent()
     checkAddress(address)
-    return this.source.state.account(addressHashOf(address))
+    return this.kept.account(addressHashOf(address))
   }
 
   /** Value of a slot, 32 bytes; zero where nothing was stored. @param slot 32 bytes */
   storage(address: Uint8Array, slot: Uint8Array): Uint8Array {
-    this.checkCurrent()
     checkAddress(address)
     assert(slot.length === HASH_BYTES, 'a slot has 32 bytes')
-    return this.source.state.storage(addressHashOf(address), slotHashOf(slot)) ?? ZERO_HASH.slice()
+    return this.kept.storage(addressHashOf(address), slotHashOf(slot)) ?? ZERO_HASH.slice()
   }
 
   /** Code of an account, empty where there is none. */
   code(address: Uint8Array): Uint8Array {
     const account = this.account(address)
-    return account === undefined ? new Uint8Array(0) : this.source.state.code(account.codeHash)
+    return account === undefined ? new Uint8Array(0) : this.kept.code(account.codeHash)
   }
 
   /**
@@ -62,29 +77,14 @@ export class EngineView {
    * @throws VarveError PROOF_KEYS_TOO_MANY, TRIE_NODE_MISSING
    */
   proof(address: Uint8Array, slots: readonly Uint8Array[] = []): AccountProof {
-    this.checkCurrent()
+    this.kept.checkKept()
     checkAddress(address)
-    const proof = proveAccount(this.source.summary(), address, slots)
+    const proof = proveAccount(this.chain.summaryOf(this.node), address, slots)
     verifyAccountProof(this.header.stateRoot, proof)
     return proof
-  }
-
-  private checkCurrent(): void {
-    const head = this.source.head()
-    if (head !== this.header)
-      throw new VarveError(
-        'ENGINE_STATE_NOT_KEPT',
-        `the state of block ${this.header.number} is not kept: the head is at block ${head.number}`,
-        { number: this.header.number, head: head.number },
-      )
   }
 }
 
 function checkAddress(address: Uint8Array): void {
   assert(address.length === ADDRESS_BYTES, 'an address has 20 bytes')
 }
-
-/** Error codes of this module. */
-export type ViewErrorCode =
-  /** The state of that block is no longer, or not yet, in reach. */
-  'ENGINE_STATE_NOT_KEPT'

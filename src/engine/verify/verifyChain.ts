@@ -1,6 +1,6 @@
 /**
- * Checks the rows of blocks: from genesis to the head, every header, body, receipt list and index row, and that there
- * are no others. Each byte is covered: headers by their hash, bodies and receipts by the header's roots, the rest by
+ * Checks the rows of blocks: from genesis to the head and on every side branch, each header, body, receipt list and
+ * index row, and that there are no others. Each byte is covered: headers by their hash, bodies and receipts by the header's roots, the rest by
  * recomputing it.
  */
 import { bytesEqual, HASH_BYTES, isVarveError, toHex } from '../../base/index.ts'
@@ -24,6 +24,8 @@ import {
   readIdentity,
   type StoredHeader,
 } from '../chainRecords.ts'
+import type { BlockTree } from '../tree/blockTree.ts'
+import { readTree } from '../tree/readTree.ts'
 import { type Difference, difference } from './difference.ts'
 
 /** What the check of the meta records found out, for the checks that follow. */
@@ -50,64 +52,97 @@ export function* verifyMeta(store: Store): Generator<Difference, ChainFacts | un
   }
 }
 
-/** Checks all blocks. @param onBlock told after each one, for progress */
+/** Rows that a table must have. */
+type RowCounts = { bodies: number; receipts: number; sideReceipts: number }
+
+/**
+ * Checks all blocks. Returns the tree of kept ones, or `undefined` where it could not be read.
+ * @param onBlock told after each canonical block, for progress
+ */
 export function* verifyChain(
   store: Store,
   facts: ChainFacts,
   onBlock: (number: number) => void,
-): Generator<Difference> {
+): Generator<Difference, BlockTree | undefined> {
+  const counts: RowCounts = { bodies: 0, receipts: 0, sideReceipts: 0 }
+  const head = yield* verifyCanonical(store, facts, counts, onBlock)
+  // Without this block nothing after it can be told right from wrong.
+  if (head === undefined) return undefined
+  const { hash, stateRoot } = facts.head
+  if (!bytesEqual(head.hash, hash))
+    yield difference('meta', META.head, 'the head record: hash', head.hash, hash)
+  if (!bytesEqual(head.stateRoot, stateRoot))
+    yield difference('meta', META.head, 'the head record: state root', head.stateRoot, stateRoot)
+  let tree: BlockTree
+  try {
+    tree = readTree(store).tree
+  } catch (error) {
+    if (!isVarveError(error)) throw error
+    yield difference('deltas', META.floor, 'the kept blocks', 'a tree of blocks', error.message)
+    return undefined
+  }
+  for (const node of tree.nodes()) {
+    if (node.isCanonical) continue
+    const checker = new BlockChecker(store, facts, node.header.number, node.parent, 'sideReceipts')
+    yield* checker.run(node.header.hash)
+    checker.count(counts)
+  }
+  yield* verifyRowCounts(store, tree, counts)
+  return tree
+}
+
+/** Checks the canonical chain. Returns the header of its head, or `undefined` where a block before it is missing. */
+function* verifyCanonical(
+  store: Store,
+  facts: ChainFacts,
+  counts: RowCounts,
+  onBlock: (number: number) => void,
+): Generator<Difference, Header | undefined> {
   let parent: StoredHeader | undefined
-  let bodyRowCount = 0
-  let receiptRowCount = 0
   for (let number = 0; number <= facts.head.number; number++) {
-    const checker = new BlockChecker(store, facts, number, parent)
-    const result = yield* checker.run()
-    // Without this block nothing after it can be told right from wrong.
-    if (result === undefined) return
-    parent = result
-    if (checker.hasBody) bodyRowCount++
-    if (checker.hasReceipts) receiptRowCount++
+    const hash = store.get('canonical', numberKey(number))
+    if (hash?.length !== HASH_BYTES) {
+      yield difference('canonical', numberKey(number), `block ${number}`, 'its hash', hash)
+      return undefined
+    }
+    const checker = new BlockChecker(store, facts, number, parent, 'receipts')
+    parent = yield* checker.run(hash)
+    if (parent === undefined) return undefined
+    checker.count(counts)
     onBlock(number)
   }
-  const head = parent!.header
-  if (!bytesEqual(head.hash, facts.head.hash))
-    yield difference('meta', META.head, 'the head record: hash', head.hash, facts.head.hash)
-  if (!bytesEqual(head.stateRoot, facts.head.stateRoot))
-    yield difference(
-      'meta',
-      META.head,
-      'the head record: state root',
-      head.stateRoot,
-      facts.head.stateRoot,
-    )
-  yield* verifyRowCounts(store, facts.head.number + 1, bodyRowCount, receiptRowCount)
+  return parent?.header
 }
 
 class BlockChecker {
-  hasBody = false
-  hasReceipts = false
+  private hasBody = false
+  private hasReceipts = false
   private readonly store: Store
   private readonly facts: ChainFacts
   private readonly number: number
   private readonly parent: StoredHeader | undefined
+  private readonly receiptsTable: 'receipts' | 'sideReceipts'
   private readonly subject: string
 
-  constructor(store: Store, facts: ChainFacts, number: number, parent: StoredHeader | undefined) {
+  /** @param receiptsTable where the block's receipts belong, by the side it is on */
+  constructor(
+    store: Store,
+    facts: ChainFacts,
+    number: number,
+    parent: StoredHeader | undefined,
+    receiptsTable: 'receipts' | 'sideReceipts',
+  ) {
     this.store = store
+    this.receiptsTable = receiptsTable
     this.facts = facts
     this.number = number
     this.parent = parent
-    this.subject = `block ${number}`
+    this.subject = `${receiptsTable === 'receipts' ? '' : 'side '}block ${number}`
   }
 
   /** Yields the faults of one block and returns its header, or `undefined` where there is none to go on with. */
-  *run(): Generator<Difference, StoredHeader | undefined> {
+  *run(hash: Uint8Array): Generator<Difference, StoredHeader | undefined> {
     const { store, number, subject } = this
-    const hash = store.get('canonical', numberKey(number))
-    if (hash?.length !== HASH_BYTES) {
-      yield difference('canonical', numberKey(number), subject, 'the hash of the block', hash)
-      return undefined
-    }
     const key = blockKey(number, hash)
     const row = store.get('headers', key)
     if (row === undefined) {
@@ -125,6 +160,12 @@ class BlockChecker {
     yield* this.verifyLinks(key, stored)
     yield* this.verifyBody(key, stored.header)
     return stored
+  }
+
+  /** Adds the rows that the block has. */
+  count(counts: RowCounts): void {
+    if (this.hasBody) counts.bodies++
+    if (this.hasReceipts) counts[this.receiptsTable]++
   }
 
   private *verifyLinks(
@@ -180,11 +221,11 @@ class BlockChecker {
   }
 
   private *verifyReceipts(key: Uint8Array, header: Header): Generator<Difference> {
-    const { store, subject } = this
-    const row = store.get('receipts', key)
+    const { store, subject, receiptsTable: table } = this
+    const row = store.get(table, key)
     if ((row !== undefined) !== this.hasReceipts) {
       const expected = this.hasReceipts ? 'receipts' : 'none, as the block has no transactions'
-      yield difference('receipts', key, subject, expected, row)
+      yield difference(table, key, subject, expected, row)
       return
     }
     if (row === undefined) return
@@ -192,24 +233,21 @@ class BlockChecker {
       validateReceipts(header, decodeReceipts(row))
     } catch (error) {
       if (!isVarveError(error)) throw error
-      yield difference('receipts', key, subject, 'the receipts of its header', error.message)
+      yield difference(table, key, subject, 'the receipts of its header', error.message)
     }
   }
 }
 
 /** What is left over once every expected row was seen. */
-function* verifyRowCounts(
-  store: Store,
-  blockCount: number,
-  bodyRowCount: number,
-  receiptRowCount: number,
-): Generator<Difference> {
+function* verifyRowCounts(store: Store, tree: BlockTree, counts: RowCounts): Generator<Difference> {
+  const { head, floor, sideCount } = tree
+  const blockCount = head.header.number + 1
   const expected: Partial<Record<Table, number>> = {
-    headers: blockCount,
-    bodies: bodyRowCount,
-    receipts: receiptRowCount,
+    ...counts,
+    headers: blockCount + sideCount,
+    numbers: blockCount + sideCount,
     canonical: blockCount,
-    numbers: blockCount,
+    deltas: head.header.number - floor.header.number + sideCount,
   }
   for (const { table, entryCount } of store.tableStats()) {
     const count = expected[table]

@@ -2,11 +2,12 @@
  * `db verify`: every row of a database against the rest of it. One changed byte in any row is found, and the first
  * contradiction is named. Reads only.
  *
- *     meta ─▶ blocks from genesis to head ─▶ state below the head's root
+ *     meta ─▶ blocks from genesis to head, side blocks ─▶ state below the head's root ─▶ deltas to all kept states
  */
 import type { Store } from '../../store/index.ts'
 import type { Difference } from './difference.ts'
 import { verifyChain, verifyMeta } from './verifyChain.ts'
+import { verifyHistory } from './verifyHistory.ts'
 import { type StateProgress, verifyState } from './verifyState.ts'
 
 /** How far a check is. */
@@ -25,9 +26,15 @@ export function* verifyStore(
 ): Generator<Difference> {
   const facts = yield* verifyMeta(store)
   if (facts === undefined) return
-  yield* verifyChain(store, facts, (number) => {
+  const tree = yield* verifyChain(store, facts, (number) => {
     progress.blockCount = number + 1
     onProgress()
   })
-  yield* verifyState(store, facts.head.stateRoot, progress, onProgress)
+  let isStateWhole = true
+  for (const found of verifyState(store, facts.head.stateRoot, progress, onProgress)) {
+    isStateWhole = false
+    yield found
+  }
+  // Deltas lead on from the head's state: on a damaged one they say nothing.
+  if (isStateWhole && tree !== undefined) yield* verifyHistory(store, tree, onProgress)
 }

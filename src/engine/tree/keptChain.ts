@@ -1,0 +1,307 @@
+/**
+ * Everything that is kept of a chain: its blocks on the store and those that wait for the next write, the tree of the
+ * newest ones with their states, and the moves between them.
+ *
+ *     check(parent) ─▶ extend ──────────────▶ head moves by one
+ *                 └──▶ branch ─▶ switchTo ──▶ back along the deltas to the common block, forward along the branch
+ *                                    └─▶ write: one batch with rows, nodes, flat state, index, deltas, head record
+ *
+ * Not here: what makes a block valid and which branch is the chain; when to write. Those are the engine's.
+ */
+import { assert, EMPTY_TRIE_ROOT } from '../../base/index.ts'
+import { ANCESTOR_COUNT, type AncestorBlock, type Genesis } from '../../chain/index.ts'
+import type { Header } from '../../codec/index.ts'
+import { type BlockRoots, StateSummary, storedNodes } from '../../commit/index.ts'
+import type { BlockHashReader } from '../../execute/index.ts'
+import {
+  completeDelta,
+  FlatState,
+  invertDelta,
+  type ListingView,
+  PendingState,
+  type StateDelta,
+} from '../../state/index.ts'
+import { type Store, WriteBatch } from '../../store/index.ts'
+import {
+  type BlockRecord,
+  type ChainIdentity,
+  emptyBody,
+  putFloor,
+  putHead,
+  putIdentity,
+  readHead,
+} from '../chainRecords.ts'
+import { buildGenesis } from '../genesisState.ts'
+import { putFlatState, putNodes } from '../stateBatch.ts'
+import { BlockRows } from './blockRows.ts'
+import { type BlockNode, BlockTree } from './blockTree.ts'
+import { CanonicalIndex } from './canonicalIndex.ts'
+import { DeltaKeeper } from './deltaKeeper.ts'
+import { KeptState } from './keptState.ts'
+import { readTree } from './readTree.ts'
+import { Summaries } from './summaries.ts'
+
+/** How the head moved: headers that left the canonical chain, newest first, and those that joined it, oldest first. */
+export type HeadMove = { readonly dropped: readonly Header[]; readonly added: readonly Header[] }
+
+/** What a chain starts with: the oldest kept block in memory, over a store that may be empty. */
+type Start = {
+  readonly tree: BlockTree
+  readonly deltas: DeltaKeeper
+  readonly pending: PendingState
+  readonly storedRoot: Uint8Array
+  readonly storedTop: number
+  readonly summary?: StateSummary
+}
+
+export class KeptChain {
+  readonly tree: BlockTree
+  readonly rows: BlockRows
+  readonly canonical: CanonicalIndex
+  private readonly store: Store
+  private readonly batch = new WriteBatch()
+  private readonly deltas: DeltaKeeper
+  private readonly pending: PendingState
+  private readonly summaries: Summaries
+  private identityUnwritten: ChainIdentity | undefined
+  /** Blocks that came since the last write. */
+  private unwrittenCount = 0
+  private isChanged = false
+
+  private constructor(store: Store, start: Start) {
+    const { tree, deltas, pending, storedRoot, storedTop, summary } = start
+    this.store = store
+    this.tree = tree
+    this.deltas = deltas
+    this.pending = pending
+    this.rows = new BlockRows(store, this.batch)
+    this.canonical = new CanonicalIndex(store, storedTop)
+    this.summaries = new Summaries(store, { tree, deltas, pending }, storedRoot, summary)
+  }
+
+  /** Opens the chain in a store. @throws VarveError ENGINE_RECORD_INVALID, ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
+  static open(store: Store): KeptChain {
+    const { number, stateRoot } = readHead(store)
+    const pending = new PendingState(new FlatState(store))
+    return new KeptChain(store, {
+      ...readTree(store),
+      pending,
+      storedRoot: stateRoot,
+      storedTop: number,
+    })
+  }
+
+  /** Starts a chain with block 0, in memory until the first write. */
+  static begin(store: Store, genesis: Genesis): KeptChain {
+    const pending = new PendingState(new FlatState(store))
+    const summary = new StateSummary(storedNodes(store), EMPTY_TRIE_ROOT)
+    const { header, delta } = buildGenesis(genesis, summary)
+    pending.apply(delta)
+    const block = { header, totalDifficulty: header.difficulty }
+    const chain = new KeptChain(store, {
+      tree: new BlockTree(block),
+      deltas: new DeltaKeeper(store),
+      pending,
+      storedRoot: EMPTY_TRIE_ROOT,
+      storedTop: -1,
+      summary,
+    })
+    chain.putRows({ ...block, body: emptyBody(header), receipts: [] }, true)
+    chain.canonical.push(header.hash)
+    chain.identityUnwritten = { genesisHash: header.hash, spec: genesis.spec }
+    return chain
+  }
+
+  get head(): BlockNode {
+    return this.tree.head
+  }
+
+  /** Blocks that wait for the next write. */
+  get waitingCount(): number {
+    return this.unwrittenCount
+  }
+
+  /** Bytes that wait for the next write, but state. */
+  get waitingBytes(): number {
+    return this.batch.byteCount
+  }
+
+  /** Values of a kept state, wherever the head moves. */
+  stateOf(node: BlockNode): KeptState {
+    const { tree, deltas, pending } = this
+    return new KeptState(node, { tree, deltas, pending })
+  }
+
+  /** Hashes of a kept state; see `Summaries.at`. */
+  summaryOf(node: BlockNode): StateSummary {
+    return this.summaries.at(node)
+  }
+
+  /** Nodes of a kept state's tries. */
+  nodesOf(node: BlockNode, state: KeptState) {
+    return this.summaries.nodesAt(node, () => state.checkKept())
+  }
+
+  /** The state that a block on top of `parent` runs over. Good until the head moves. */
+  viewOf(parent: BlockNode): ListingView {
+    return parent === this.head ? this.pending : this.stateOf(parent)
+  }
+
+  /** Hashes of a block's ancestors, from its parent back to block 0. */
+  blockHashBefore(parent: BlockNode): BlockHashReader {
+    return (wanted) => {
+      const number = Number(wanted)
+      assert(number <= parent.header.number, 'block hashes: only of ancestors')
+      let node = parent
+      while (!node.isCanonical && node.header.number > number) node = node.parent!
+      if (node.header.number === number) return node.header.hash
+      return this.canonical.hash(number)!
+    }
+  }
+
+  /** Ancestors of a block on top of a kept one, for the uncle rules. */
+  ancestorsOf(parentHash: Uint8Array): readonly AncestorBlock[] {
+    let node = this.tree.get(parentHash)
+    assert(node !== undefined, 'ancestors: of a block on a kept one')
+    let { header }: { header: Header } = node
+    const blocks: AncestorBlock[] = []
+    for (;;) {
+      const hashes = node?.uncleHashes ?? this.rows.body(header).uncles.map(({ hash }) => hash)
+      blocks.push({ header, uncleHashes: hashes })
+      if (blocks.length === ANCESTOR_COUNT || header.number === 0) return blocks
+      const { number, parentHash: hash }: Header = header
+      node = node?.parent
+      header = node?.header ?? this.rows.header(number - 1, hash).header
+    }
+  }
+
+  /**
+   * Runs the check of a block on top of `parent`; where it throws, nothing has changed.
+   * What it returns goes to `extend` where the parent is the head, and to `branch` where it is not, before any other call.
+   */
+  check<Result>(parent: BlockNode, work: (roots: BlockRoots) => Result): Result {
+    return this.summaries.check(parent, this.viewOf(parent), work)
+  }
+
+  /** Appends a block that was checked on top of the head. */
+  extend(block: BlockRecord, delta: StateDelta): HeadMove {
+    const ancestor = this.head
+    const node = this.addNode(block, completeDelta(delta, this.pending), ancestor)
+    this.pending.apply(delta)
+    this.putRows(block, true)
+    this.canonical.push(block.header.hash)
+    this.tree.moveHead({ back: [], ancestor, forward: [node] })
+    return { dropped: [], added: [block.header] }
+  }
+
+  /** Adds a block that was checked on top of another one than the head. */
+  branch(block: BlockRecord, delta: StateDelta, parent: BlockNode): BlockNode {
+    const node = this.addNode(block, completeDelta(delta, this.stateOf(parent)), parent)
+    this.pending.addCodes(delta)
+    this.putRows(block, false)
+    this.summaries.settle(node)
+    return node
+  }
+
+  /**
+   * Makes a kept block the head.
+   * @throws VarveError of a damaged store; the head is then where it was
+   */
+  switchTo(node: BlockNode): HeadMove {
+    const path = this.tree.path(this.head, node)
+    const { back, ancestor, forward } = path
+    const deltas = [
+      ...back.map((each) => invertDelta(this.deltas.get(each))),
+      ...forward.map((each) => this.deltas.get(each)),
+    ]
+    this.summaries.moveHead(deltas)
+    for (const delta of deltas) this.pending.apply(delta)
+    for (const { header } of back) this.rows.move(header, false)
+    for (const { header } of forward) this.rows.move(header, true)
+    this.canonical.cutTo(ancestor.header.number)
+    for (const { header } of forward) this.canonical.push(header.hash)
+    this.tree.moveHead(path)
+    this.isChanged = true
+    return {
+      dropped: back.map(({ header }) => header),
+      added: forward.map(({ header }) => header),
+    }
+  }
+
+  /** Gives up states that lie more than `blockCount` behind the head, and the side branches that start there. */
+  keepNewest(blockCount: number): void {
+    const { tree } = this
+    const dropped = tree.raiseFloor(tree.head.header.number - blockCount)
+    if (dropped.length === 0) return
+    for (const node of dropped) this.forget(node)
+    // The state of the floor is kept, the way to the one before is not.
+    this.deltas.drop(tree.floor, this.batch)
+  }
+
+  /** Whether a side block more leaves at most `count`, giving up others that came earlier. */
+  hasRoom(parent: BlockNode, count: number): boolean {
+    return this.tree.sideCount < count || this.tree.oldestSideTip(parent) !== undefined
+  }
+
+  /** Gives up the side blocks that came first until there are at most `count`; `newest` stays. */
+  limitSide(newest: BlockNode, count: number): void {
+    while (this.tree.sideCount > count) {
+      const tip = this.tree.oldestSideTip(newest)
+      if (tip === undefined) return
+      this.tree.removeTip(tip)
+      this.forget(tip)
+    }
+  }
+
+  /** Writes all changes in one transaction; nothing where there are none. @throws VarveError STORE_* */
+  write(): void {
+    if (!this.isChanged) return
+    const { batch } = this
+    try {
+      this.fillBatch()
+      this.store.write(batch)
+    } finally {
+      batch.clear()
+    }
+    this.pending.markPersisted()
+    this.rows.markWritten()
+    this.canonical.markWritten()
+    this.deltas.markWritten()
+    this.summaries.markWritten()
+    this.identityUnwritten = undefined
+    this.unwrittenCount = 0
+    this.isChanged = false
+  }
+
+  private fillBatch(): void {
+    const { batch, tree } = this
+    putNodes(batch, this.summaries.collect())
+    putFlatState(batch, this.pending)
+    this.canonical.writeTo(batch)
+    this.deltas.writeTo(batch)
+    if (this.identityUnwritten !== undefined) putIdentity(batch, this.identityUnwritten)
+    putFloor(batch, tree.floor.header.number)
+    putHead(batch, tree.head.header)
+  }
+
+  private addNode(block: BlockRecord, delta: StateDelta, parent: BlockNode): BlockNode {
+    const uncleHashes = block.body.uncles.map(({ hash }) => hash)
+    const { header, totalDifficulty } = block
+    const node = this.tree.add({ header, totalDifficulty }, parent, uncleHashes)
+    this.deltas.add(node, delta)
+    return node
+  }
+
+  private putRows(block: BlockRecord, isCanonical: boolean): void {
+    this.rows.put(block, isCanonical)
+    this.unwrittenCount++
+    this.isChanged = true
+  }
+
+  /** Drops what was kept of a node that left the tree; a canonical block itself stays. */
+  private forget(node: BlockNode): void {
+    this.deltas.drop(node, this.batch)
+    if (!node.isCanonical) this.rows.delete(node.header)
+    this.isChanged = true
+  }
+}
