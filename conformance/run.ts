@@ -8,6 +8,7 @@ import { KNOWN_SKIPS } from './knownSkips.ts'
 import { runOpcodeSuite } from './opcodeSuite.ts'
 import { runPrecompileSuite } from './precompileSuite.ts'
 import { runCodeSuite, runRealPrestateSuite } from './realPrestateSuite.ts'
+import { runRealRpcSuite } from './realRpcSuite.ts'
 import { runRealWitnessSuite } from './realWitnessSuite.ts'
 import { runStateSuite } from './stateSuite.ts'
 import { SuiteReport } from './suiteReport.ts'
@@ -36,6 +37,7 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['real-witness-blocks', runRealWitnessSuite],
   ['real-prestate-codes', runCodeSuite],
   ['real-prestate-blocks', runRealPrestateSuite],
+  ['real-rpc-blocks', runRealRpcSuite],
   [CHAIN_FILES, runChainFileSuite],
 ]
 
