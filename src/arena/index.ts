@@ -1,4 +1,16 @@
 /** The shared memory and everything addressed by a handle. */
+export {
+  CHUNK_BYTES,
+  CHUNK_UNIT_BYTES,
+  CHUNK_UNITS,
+  ChunkArena,
+  type ChunkArenaErrorCode,
+  type ChunkArenaOptions,
+  type ChunkHandle,
+  NO_CHUNK,
+  SEGMENT_MASK,
+  SEGMENT_SHIFT,
+} from './chunkArena.ts'
 export * from './layout.ts'
 export {
   NO_NODE,

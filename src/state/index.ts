@@ -28,7 +28,27 @@ export {
   FlatState,
   type FlatStateErrorCode,
 } from './flatState.ts'
+export { FlatView } from './flatView.ts'
 export { addressHashOf, type HashKey, hashKey, hashOfKey, slotHashOf } from './key.ts'
+export {
+  type DeltaChunk,
+  LayeredMap,
+  LayeredState,
+  type LayeredStateErrorCode,
+  LayerTree,
+  type LayerTreeStatus,
+  LedgerState,
+  MapLayer,
+  type MapLayerErrorCode,
+  SHARD_COUNT,
+  StateLayers,
+  type StateLayersErrorCode,
+  type StateLayersOptions,
+  UNWRITTEN,
+  type Unwritten,
+} from './layers/index.ts'
 export { OlderState, type StateStep } from './olderState.ts'
 export { type PendingAccount, PendingState } from './pendingState.ts'
+export { StableView } from './stableView.ts'
+export { EMPTY_USAGE, type StateUsage, usageAfter } from './usage.ts'
 export type { ListingView, StateView, StateViewErrorCode, StoredSlot } from './view.ts'

@@ -6,11 +6,12 @@
  *
  * Not here: older states and side branches. `OlderState` lays the deltas between over this one.
  */
-import { bytesEqual, EMPTY_BYTES, EMPTY_CODE_HASH, toHex, VarveError } from '../base/index.ts'
+import { bytesEqual, EMPTY_BYTES, EMPTY_CODE_HASH } from '../base/index.ts'
 
 import type { Account } from './account.ts'
 import type { AccountChange, AccountUpdate, StateDelta, StateUpdate } from './delta.ts'
 import type { FlatState } from './flatState.ts'
+import { codeMissing } from './flatView.ts'
 import { type HashKey, hashKey } from './key.ts'
 import type { ListingView, StoredSlot } from './view.ts'
 
@@ -60,14 +61,7 @@ export class PendingState implements ListingView {
   code(codeHash: Uint8Array): Uint8Array {
     if (bytesEqual(codeHash, EMPTY_CODE_HASH)) return EMPTY_BYTES
     const code = this.codes.get(hashKey(codeHash)) ?? this.flat.code(codeHash)
-    if (code === undefined)
-      throw new VarveError(
-        'STATE_CODE_MISSING',
-        `no code with hash ${toHex(codeHash)} in the store`,
-        {
-          codeHash: toHex(codeHash),
-        },
-      )
+    if (code === undefined) throw codeMissing(codeHash)
     return code
   }
 

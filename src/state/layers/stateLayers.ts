@@ -1,0 +1,97 @@
+/**
+ * The layers over one persisted state, and which version that is. The persisted state only moves forward, along one
+ * line of layers; views that do not stand on that line can no longer ask it.
+ *
+ *     persisted ── n+1 ── n+2 ── n+3        every version above the persisted one, on every fork, is a LayeredState
+ *                     └── n+2'
+ *     markPersisted(n+2): the store now holds n+2; layers up to it end, n+2' may answer from its layers alone
+ */
+import { assert, VarveError } from '../../base/index.ts'
+import { EMPTY_USAGE, type StateUsage } from '../usage.ts'
+import type { ListingView } from '../view.ts'
+import { LayeredMap } from './layeredMap.ts'
+import { LayeredState } from './layeredState.ts'
+import { LayerTree, type LayerTreeStatus, type MapLayer } from './mapLayer.ts'
+
+export type StateLayersOptions = {
+  /** The persisted state. It answers for the version that `markPersisted` named last. */
+  readonly persisted: ListingView
+  /** Version of the persisted state: the number of the block that it is the state after. */
+  readonly version?: number
+  /** What the persisted state holds; nothing without it. */
+  readonly usage?: StateUsage
+  /** Most bytes for the layers' nodes; 1 GiB without it. */
+  readonly bytesMax?: number
+}
+
+export class StateLayers {
+  readonly tree: LayerTree
+  readonly persisted: ListingView
+  private readonly versionFirst: number
+  private layer: MapLayer
+  private usage: StateUsage
+
+  constructor({ persisted, version = 0, usage = EMPTY_USAGE, bytesMax }: StateLayersOptions) {
+    this.persisted = persisted
+    this.versionFirst = version
+    this.usage = usage
+    this.tree = new LayerTree(bytesMax === undefined ? {} : { bytesMax })
+    this.layer = this.tree.root
+  }
+
+  /** The layer that the persisted state is the state of. */
+  get persistedLayer(): MapLayer {
+    return this.layer
+  }
+
+  /** Version of the persisted state. */
+  get persistedVersion(): number {
+    return this.versionOf(this.layer)
+  }
+
+  /** What the layers take at the moment. */
+  get status(): LayerTreeStatus {
+    return this.tree.status
+  }
+
+  /** The persisted state as a version to build on. The caller releases it. */
+  open(): LayeredState {
+    return new LayeredState(this, new LayeredMap(this.layer, this.layer), this.usage)
+  }
+
+  /**
+   * Tells that the persisted state is now that of `state`: call it right after the write, before any other read. Views
+   * on this line then need the layers above `state` alone. Views that are older, or of another fork, are answered from
+   * their layers and fail with STATE_VIEW_OVERTAKEN where those do not know.
+   * @throws VarveError STATE_PERSIST_ORDER where `state` does not stand on the state that was persisted before
+   */
+  markPersisted(state: LayeredState): void {
+    assert(state.owner === this, 'layers: the state is of these layers')
+    const { topLayer } = state
+    if (!topLayer.isDescendantOf(this.layer))
+      throw new VarveError<StateLayersErrorCode>(
+        'STATE_PERSIST_ORDER',
+        `persisted version ${state.version} (layer id ${topLayer.id}): expected one on top of version ${this.persistedVersion} (layer id ${this.layer.id})`,
+        { version: state.version, persisted: this.persistedVersion },
+      )
+    const before = this.layer
+    this.layer = topLayer.pin()
+    this.usage = state.usage
+    before.release()
+  }
+
+  /** Lets the persisted layer go. Views that are still open keep theirs. */
+  close(): void {
+    this.layer.release()
+  }
+
+  /** Version of a layer's state. */
+  versionOf(layer: MapLayer): number {
+    return this.versionFirst + layer.number
+  }
+}
+
+/** Error codes of this module. */
+export type StateLayersErrorCode =
+  /** A state is said to be persisted that does not stand on the one persisted before. */
+  'STATE_PERSIST_ORDER'
