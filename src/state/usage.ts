@@ -5,7 +5,6 @@
 import { assert, HASH_BYTES, leadingZeroCount } from '../base/index.ts'
 import { type Account, accountHasCode } from './account.ts'
 import type { StateDelta } from './delta.ts'
-import type { ListingView } from './view.ts'
 
 export type StateUsage = {
   readonly accountCount: number
@@ -16,8 +15,8 @@ export type StateUsage = {
 
 export const EMPTY_USAGE: StateUsage = { accountCount: 0, slotCount: 0, byteCount: 0 }
 
-/** The usage after a delta on `before`, the state that the delta was made on. Cost: its writes, and the cleared slots. */
-export function usageAfter(usage: StateUsage, delta: StateDelta, before: ListingView): StateUsage {
+/** The usage after a complete delta, on the state that it was made on. Cost: its writes. */
+export function usageAfter(usage: StateUsage, delta: StateDelta): StateUsage {
   let { accountCount, slotCount, byteCount } = usage
   for (const change of delta.accounts) {
     if (change.before !== undefined) {
@@ -28,15 +27,8 @@ export function usageAfter(usage: StateUsage, delta: StateDelta, before: Listing
       accountCount++
       byteCount += accountRowBytes(change.after)
     }
-    const isCleared = change.storageCleared || change.after === undefined
-    if (isCleared)
-      for (const { value } of before.slots(change.addressHash)) {
-        slotCount--
-        byteCount -= slotRowBytes(value)
-      }
     for (const slot of change.slots) {
-      // A cleared slot is gone already, whatever the delta says of it.
-      if (slot.before !== undefined && !isCleared) {
+      if (slot.before !== undefined) {
         slotCount--
         byteCount -= slotRowBytes(slot.before)
       }

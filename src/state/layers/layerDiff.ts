@@ -3,12 +3,17 @@
  * its layer, and points to the older leaf of its key; the value at the base is what the oldest leaf above it had
  * before. Order is that of the trie, so shard after shard gives the whole.
  *
- * As in a block's delta, a slot of an account that was cleared in between has no value from before: its older slots
- * are what `storageCleared` says.
+ * Where the deltas of the layers are complete, so is the difference: slots that a clearing took are listed, with their
+ * values from before, and all that the account has after it.
  */
-import { bytesEqual } from '../../base/index.ts'
 import { accountsEqual } from '../account.ts'
-import type { AccountChange, CodeChange, SlotChange, StateDelta } from '../delta.ts'
+import {
+  type AccountChange,
+  type CodeChange,
+  type SlotChange,
+  type StateDelta,
+  slotsEqual,
+} from '../delta.ts'
 import {
   accountAfter,
   accountBefore,
@@ -53,12 +58,16 @@ function accountChange(
   const oldest = oldestLeaf(segments, words, word, baseNumber)
   const before = accountBefore(oldest.words, oldest.word)
   const after = accountAfter(words, word)
-  const isCleared = words[word + ACCOUNT_CLEARED_WORD]! > baseNumber
-  const storageCleared = isCleared && before !== undefined
+  const clearedNumber = words[word + ACCOUNT_CLEARED_WORD]!
+  const storageCleared = clearedNumber > baseNumber && before !== undefined
   const slots: SlotChange[] = []
   someLeaf(segments, slotRootOf(words, word), baseNumber, (leafWords, leafWord) => {
-    const change = slotChange(segments, leafWords, leafWord, baseNumber)
-    if (change !== undefined) slots.push(change)
+    const change = slotChange(segments, leafWords, leafWord, { baseNumber, clearedNumber })
+    // Whoever clears the storage must set again what is as it was.
+    const isNeeded = storageCleared
+      ? change.before !== undefined || change.after !== undefined
+      : !slotsEqual(change.before, change.after)
+    if (isNeeded) slots.push(change)
     return false
   })
   if (!storageCleared && slots.length === 0 && accountsEqual(before, after)) return undefined
@@ -69,12 +78,10 @@ function slotChange(
   segments: readonly Uint32Array[],
   words: Uint32Array,
   word: number,
-  baseNumber: number,
-): SlotChange | undefined {
+  { baseNumber, clearedNumber }: { readonly baseNumber: number; readonly clearedNumber: number },
+): SlotChange {
   const oldest = oldestLeaf(segments, words, word, baseNumber)
   const before = slotBefore(oldest.words, oldest.word)
-  const after = slotAfter(words, word)
-  if (before === after) return undefined
-  if (before !== undefined && after !== undefined && bytesEqual(before, after)) return undefined
+  const after = slotAfter(words, word, clearedNumber)
   return { slotHash: readHash(words, word + KEY_WORD), before, after }
 }

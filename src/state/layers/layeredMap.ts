@@ -81,10 +81,10 @@ export class LayeredMap {
     if (account === NO_CHUNK) return UNWRITTEN
     const words = this.wordsOf(account)
     const word = (account & SEGMENT_MASK) * 2
+    const clearedNumber = words[word + ACCOUNT_CLEARED_WORD]!
     const leaf = this.findSlot(words, word, slotHash)
-    if (leaf === NO_CHUNK)
-      return words[word + ACCOUNT_CLEARED_WORD]! > this.base.number ? undefined : UNWRITTEN
-    return slotAfter(this.wordsOf(leaf), (leaf & SEGMENT_MASK) * 2)
+    if (leaf === NO_CHUNK) return clearedNumber > this.base.number ? undefined : UNWRITTEN
+    return slotAfter(this.wordsOf(leaf), (leaf & SEGMENT_MASK) * 2, clearedNumber)
   }
 
   /** A code that one of the layers brought. The layer's own array: never written to. */
@@ -119,8 +119,8 @@ export class LayeredMap {
   }
 
   /**
-   * The account's slots that were written after the base, and after its storage was last cleared, in trie order; a
-   * zero is `undefined`. Stops where `visit` returns true, and returns whether it did.
+   * The account's slots that were written after the base, in trie order; a zero, written or cleared, is `undefined`.
+   * Stops where `visit` returns true, and returns whether it did.
    */
   visitSlots(
     addressHash: Uint8Array,
@@ -129,10 +129,15 @@ export class LayeredMap {
     const account = this.findAccount(addressHash)
     if (account === NO_CHUNK) return false
     const words = this.wordsOf(account)
-    const root = slotRootOf(words, (account & SEGMENT_MASK) * 2)
+    const word = (account & SEGMENT_MASK) * 2
+    const root = slotRootOf(words, word)
+    const clearedNumber = words[word + ACCOUNT_CLEARED_WORD]!
     const { segments } = this.top.tree.arena
     return someLeaf(segments, root, this.base.number, (leafWords, leafWord) =>
-      visit(readHash(leafWords, leafWord + KEY_WORD), slotAfter(leafWords, leafWord)),
+      visit(
+        readHash(leafWords, leafWord + KEY_WORD),
+        slotAfter(leafWords, leafWord, clearedNumber),
+      ),
     )
   }
 

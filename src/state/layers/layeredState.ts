@@ -8,15 +8,9 @@
  * view follows it at the next read that needs it and lets the layers below go: what such a read finds there is the
  * same, since whatever was written in between is in the layers that are left or in the persisted state.
  */
-import {
-  bytesCompare,
-  bytesEqual,
-  EMPTY_BYTES,
-  EMPTY_CODE_HASH,
-  VarveError,
-} from '../../base/index.ts'
+import { bytesEqual, EMPTY_BYTES, EMPTY_CODE_HASH, VarveError } from '../../base/index.ts'
 import type { Account } from '../account.ts'
-import type { StateDelta } from '../delta.ts'
+import { completeDelta, type StateDelta } from '../delta.ts'
 import { type StateUsage, usageAfter } from '../usage.ts'
 import type { ListingView, StoredSlot } from '../view.ts'
 import { LayeredMap, UNWRITTEN } from './layeredMap.ts'
@@ -87,31 +81,22 @@ export class LayeredState implements ListingView {
 
   /** @throws VarveError STATE_LAYER_RELEASED, STATE_VIEW_OVERTAKEN */
   *slots(addressHash: Uint8Array): Iterable<StoredSlot> {
-    const written: { slotHash: Uint8Array; value: Uint8Array | undefined }[] = []
+    const isCut = this.map.isStorageCleared(addressHash)
+    // Before anything is read: what is written and what is below must be told apart by one base.
+    const older = isCut ? [] : this.below().slots(addressHash)
+    const written: StoredSlot[] = []
     this.map.visitSlots(addressHash, (slotHash, value) => {
-      written.push({ slotHash, value })
+      if (value !== undefined) written.push({ slotHash, value })
       return false
     })
-    const older = this.map.isStorageCleared(addressHash) ? [] : this.below().slots(addressHash)
-    let at = 0
-    for (const row of older) {
-      let order = -1
-      for (; at < written.length; at++) {
-        const { slotHash, value } = written[at]!
-        order = bytesCompare(slotHash, row.slotHash)
-        if (order >= 0) break
-        if (value !== undefined) yield { slotHash, value }
-      }
-      if (at === written.length || order > 0) yield row
-    }
-    for (; at < written.length; at++) {
-      const { slotHash, value } = written[at]!
-      if (value !== undefined) yield { slotHash, value }
-    }
+    yield* written
+    for (const slot of older)
+      if (this.map.storage(addressHash, slot.slotHash) === UNWRITTEN) yield slot
   }
 
   /**
-   * The next version: this one with a block's delta. The caller releases it. Cost: the delta's writes.
+   * The next version: this one with a block's delta, completed where it is not. The caller releases it.
+   * Cost: the delta's writes, and a read of each slot that it clears.
    * @param version where given, the number that the delta is for
    * @throws VarveError STATE_VERSION_NOT_NEXT, ARENA_CHUNKS_FULL, STATE_LAYER_RELEASED, STATE_VIEW_OVERTAKEN; nothing
    *   has changed then
@@ -124,8 +109,9 @@ export class LayeredState implements ListingView {
         { version, expected: this.version + 1 },
       )
     this.followPersisted()
-    const usage = usageAfter(this.usage, delta, this)
-    const layer = this.map.spawn(delta)
+    const complete = completeDelta(delta, this)
+    const usage = usageAfter(this.usage, complete)
+    const layer = this.map.spawn(complete)
     const map = new LayeredMap(this.map.base, layer)
     layer.release()
     return new LayeredState(this.owner, map, usage)
@@ -142,7 +128,7 @@ export class LayeredState implements ListingView {
   }
 
   /**
-   * What differs from an older version of this line, sorted in trie order, with the values from before.
+   * What differs from an older version of this line, as a complete delta in trie order.
    * Cost: what was written in between. @param shard 0 to 15 for the accounts of one shard alone
    * @throws VarveError STATE_LAYER_RELEASED, STATE_VIEW_ILLEGAL
    */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { isVarveError, VERIFY } from '../../base/index.ts'
 import { Prng } from '../../testing/index.ts'
-import type { StateDelta } from '../delta.ts'
+import { completeDelta, invertDelta, type StateDelta } from '../delta.ts'
 import { hashKey } from '../key.ts'
 import type { LayeredState } from './layeredState.ts'
 import {
@@ -17,6 +17,7 @@ import {
   modelApply,
   modelMerge,
   modelUsage,
+  modelView,
 } from './model.suite.ts'
 import { SHARD_COUNT } from './nodeLayout.ts'
 import { StateLayers } from './stateLayers.ts'
@@ -116,7 +117,7 @@ class LayersFuzz {
         parent: model,
         number: model.number + 1,
         baseNumber: this.persisted.number,
-        delta,
+        delta: completeDelta(delta, modelView(model.state)),
         state: modelApply(model.state, delta),
       }
       this.live.push({ real: real.apply(delta, next.number), model: next })
@@ -127,7 +128,7 @@ class LayersFuzz {
       if (!isFull && !this.isOvertaken(error, model)) throw error
       // Less where the view followed the persisted version before it ran into the limit.
       assert(this.layers.status.usedBytes <= before.usedBytes, this.where)
-      assert.equal(this.layers.status.codeBytes, before.codeBytes, this.where)
+      assert(this.layers.status.codeBytes <= before.codeBytes, this.where)
       this.count(isFull ? 'full' : 'overtaken')
     }
   }
@@ -160,12 +161,13 @@ class LayersFuzz {
           ),
         )
       this.ask(model, () => {
-        const slots = [...real.slots(addressHash)].map(({ slotHash, value }) => [
-          hashKey(slotHash),
-          value,
-        ])
-        const sorted = [...(expected?.slots ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
-        assert.deepEqual(slots, sorted, this.where)
+        const slots = [...real.slots(addressHash)].map(
+          ({ slotHash, value }) => [hashKey(slotHash), value] as const,
+        )
+        const byKey = (a: readonly [string, unknown], b: readonly [string, unknown]) =>
+          a[0] < b[0] ? -1 : 1
+        const expectedSlots = [...(expected?.slots ?? [])]
+        assert.deepEqual(slots.sort(byKey), expectedSlots.sort(byKey), this.where)
       })
     }
   }
@@ -195,6 +197,12 @@ class LayersFuzz {
     const diff = newer.real.diffSince(older.real)
     assert.deepEqual(diff, modelMerge(deltas), this.where)
     assert.deepEqual(modelApply(older.model.state, diff), newer.model.state, this.where)
+    // A complete delta leads back, too.
+    assert.deepEqual(
+      modelApply(newer.model.state, invertDelta(diff)),
+      older.model.state,
+      this.where,
+    )
     const shards = Array.from({ length: SHARD_COUNT }, (_, shard) =>
       newer.real.diffSince(older.real, shard),
     )

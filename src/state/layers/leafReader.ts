@@ -10,6 +10,7 @@ import {
   FLAG_AFTER_CODE,
   FLAG_BEFORE,
   FLAG_BEFORE_CODE,
+  NUMBER_WORD,
   PREVIOUS_WORD,
   SLOT_VALUE_WORD,
 } from './nodeLayout.ts'
@@ -30,10 +31,18 @@ export function accountBefore(words: Uint32Array, word: number): Account | undef
   return readAccount(words, word + ACCOUNT_VALUE_WORD, (header & FLAG_BEFORE_CODE) !== 0)
 }
 
-/** The slot's 32 bytes that a leaf says, `undefined` for zero. Fresh. */
-export function slotAfter(words: Uint32Array, word: number): Uint8Array | undefined {
+/**
+ * The slot's 32 bytes that a leaf says, `undefined` for zero. Fresh.
+ * @param clearedNumber layer that last cleared the account's storage, or 0: what was written before it is zero
+ */
+export function slotAfter(
+  words: Uint32Array,
+  word: number,
+  clearedNumber: number,
+): Uint8Array | undefined {
   const header = words[word]!
-  return (header & FLAG_AFTER) === 0 ? undefined : readValue(words, word + afterWord(header))
+  if ((header & FLAG_AFTER) === 0 || words[word + NUMBER_WORD]! < clearedNumber) return undefined
+  return readValue(words, word + afterWord(header))
 }
 
 /** The slot's 32 bytes before the layer of this leaf, `undefined` for zero. Fresh. */

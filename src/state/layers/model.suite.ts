@@ -11,6 +11,7 @@ import {
   type SlotChange,
   type StateDelta,
   sealDelta,
+  slotsEqual,
 } from '../delta.ts'
 import { type HashKey, hashKey, hashOfKey } from '../key.ts'
 import { accountRowBytes, type StateUsage, slotRowBytes } from '../usage.ts'
@@ -130,7 +131,7 @@ export function modelApply(state: ModelState, delta: StateDelta): ModelState {
   return next
 }
 
-/** Deltas of consecutive versions as one, without what was undone in between. */
+/** Complete deltas of consecutive versions as one, without what was undone in between. */
 export function modelMerge(deltas: readonly StateDelta[]): StateDelta {
   type Merged = {
     addressHash: Uint8Array
@@ -151,10 +152,7 @@ export function modelMerge(deltas: readonly StateDelta[]): StateDelta {
         merged.set(key, entry)
       }
       entry.after = after
-      if (change.storageCleared || after === undefined) {
-        entry.isCleared = true
-        entry.slots.clear()
-      }
+      if (change.storageCleared || after === undefined) entry.isCleared = true
       for (const slot of change.slots) {
         const slotKey = hashKey(slot.slotHash)
         const first = entry.slots.get(slotKey)
@@ -168,11 +166,15 @@ export function modelMerge(deltas: readonly StateDelta[]): StateDelta {
   }
   const accounts: AccountChange[] = []
   for (const { addressHash, before, after, isCleared, slots } of merged.values()) {
+    const storageCleared = isCleared && before !== undefined
     const changed: SlotChange[] = [...slots]
-      .filter(([, slot]) => !sameValue(slot.before, slot.after))
+      .filter(([, slot]) =>
+        storageCleared
+          ? slot.before !== undefined || slot.after !== undefined
+          : !slotsEqual(slot.before, slot.after),
+      )
       .map(([key, slot]) => ({ slotHash: hashOfKey(key), ...slot }))
       .sort((a, b) => bytesCompare(a.slotHash, b.slotHash))
-    const storageCleared = isCleared && before !== undefined
     if (storageCleared || changed.length > 0 || !accountsEqual(before, after))
       accounts.push({ addressHash, before, after, storageCleared, slots: changed })
   }
@@ -180,10 +182,6 @@ export function modelMerge(deltas: readonly StateDelta[]): StateDelta {
     .map(([key, code]) => ({ codeHash: hashOfKey(key), code }))
     .sort((a, b) => bytesCompare(a.codeHash, b.codeHash))
   return sealDelta(accounts, sortedCodes)
-}
-
-function sameValue(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a === b || (a !== undefined && b !== undefined && bytesEqual(a, b))
 }
 
 /** Usage by counting everything. */
@@ -238,4 +236,11 @@ export class ModelBase implements ListingView {
     for (const [key, value] of [...slots].sort(([a], [b]) => (a < b ? -1 : 1)))
       yield { slotHash: hashOfKey(key), value }
   }
+}
+
+/** A model as a view. */
+export function modelView(state: ModelState): ListingView {
+  const view = new ModelBase()
+  view.state = state
+  return view
 }

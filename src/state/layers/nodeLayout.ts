@@ -14,7 +14,7 @@
  *     account    2   address hash        8 words
  *                10  (handle, number) of the version before, or 0 0
  *                12  (handle, number) of the root of its slots
- *                14  number of the layer that last cleared its storage, or 0
+ *                14  number of the layer that last cleared its storage, or 0: slots of older layers are zero
  *                15  unused
  *                16  account before      10 words, if FLAG_BEFORE; 18 with FLAG_BEFORE_CODE
  *                ..  account             10 words, if FLAG_AFTER; 18 with FLAG_AFTER_CODE

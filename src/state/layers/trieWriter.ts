@@ -218,17 +218,17 @@ export class AccountWriter extends TrieWriter {
   protected override writeLeaf(index: number, old: ChunkHandle, oldNumber: number): ChunkHandle {
     const { target, slotWriter } = this
     const { addressHash, before, after, storageCleared, slots } = this.accounts[index]!
-    const isCleared = storageCleared || after === undefined
     let slotRoot = NO_REFERENCE
-    let clearedNumber = isCleared ? target.number : 0
-    if (old !== NO_CHUNK && !isCleared) {
+    let clearedNumber = 0
+    if (old !== NO_CHUNK) {
       const words = target.memory.wordsOf(old)
       const word = wordOf(old)
       if (words[word + ACCOUNT_SLOTS_WORD + 1]! > target.baseNumber)
         slotRoot = slotRootOf(words, word)
       clearedNumber = words[word + ACCOUNT_CLEARED_WORD]!
-      if (clearedNumber <= target.baseNumber) clearedNumber = 0
     }
+    // Older slots stay in the trie, cut by the marker: a diff over both sides of it needs them.
+    if (storageCleared || after === undefined) clearedNumber = target.number
     if (slots.length > 0) slotRoot = slotWriter.write(target, slotRoot, slots)
     const beforeWords = accountWords(before)
     const handle = this.startLeaf(
