@@ -56,7 +56,7 @@ export {
   returnSize,
 } from './callMemory'
 export { abandonFrames as abandon, depth, gasAfterCharge, gasLeft } from './calls'
-export { codeOf, findCode } from './codes'
+export { codeOf, dropCodes as forgetCodes, findCode } from './codes'
 export { addModulo, divide, divideSigned, modulo, moduloSigned, multiplyModulo } from './divide'
 export { heapBytes } from './heap'
 export { ENTRY_BYTES, journalBase, journalLength, revertTo } from './journal'
@@ -91,7 +91,7 @@ export function init(): void {
   initCodes()
 }
 
-/** Forgets the state of the last block; `keepCodes` is 0 where the cached code may no longer be trusted. */
+/** Forgets the state of the last block; codes are kept over blocks. */
 export function beginBlock(): void {
   abandonFrames()
   clearAccounts()

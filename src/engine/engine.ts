@@ -27,7 +27,7 @@ import {
   totalDifficulty as totalDifficultyOf,
 } from '../chain/index.ts'
 import { type Block, type Receipt, SenderRecovery, sealHeader } from '../codec/index.ts'
-import { type BlockRoots, StateSummary, storedNodes } from '../commit/index.ts'
+import { StateSummary, storedNodes } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
 import { type BlockOutcome, requestsHash } from '../execute/index.ts'
 import type { Store } from '../store/index.ts'
@@ -35,6 +35,8 @@ import { type CheckContext, checkBlock, checkRoot, runBlock } from './blockCheck
 import { type ChainIdentity, readIdentity, type StoredHeader } from './chainRecords.ts'
 import { buildGenesis } from './genesisState.ts'
 import { PhaseClock, type PhaseSeconds } from './phases.ts'
+import { type RecordedWitness, recordWitness } from './stateless/makeWitness.ts'
+import type { BlockWitness } from './stateless/witness.ts'
 import type { BlockNode } from './tree/blockTree.ts'
 import { type HeadMove, KeptChain } from './tree/keptChain.ts'
 import { stateNotKept } from './tree/keptState.ts'
@@ -104,6 +106,8 @@ export class Engine {
   private readonly historyBlocks: number
   private readonly sideBlockCountMax: number
   private readonly machine = new Machine()
+  /** For witnesses alone: it forgets the codes that the other one keeps from block to block. */
+  private recorderMachine: Machine | undefined
   private readonly recovery: SenderRecovery
   private readonly precompileSet: PrecompileSet | undefined
   private lastWriteMs = performance.now()
@@ -168,7 +172,7 @@ export class Engine {
     if (this.knows(header.number, header.hash)) return { status: 'known', ...STAYS }
     const parent = this.parentOf(block)
     const outcome = this.chain.check(parent, (roots) => {
-      const { outcome: found } = checkBlock(block, { ...this.checkContext(parent, roots), senders })
+      const { outcome: found } = checkBlock(block, { ...this.checkContext(parent), roots, senders })
       this.clock.measure('root', () => checkRoot(block, found, roots))
       return found
     })
@@ -193,7 +197,7 @@ export class Engine {
     const body = fields.withdrawalsRoot === undefined ? lists : { ...lists, withdrawals }
     const draft: Block = { header: sealHeader(fields), ...body }
     const { outcome, block } = this.chain.check(parent, (roots) => {
-      const outcome = runBlock(draft, this.checkContext(parent, roots))
+      const outcome = runBlock(draft, { ...this.checkContext(parent), roots })
       const { receipts, requests } = outcome
       const header = sealHeader({
         ...fields,
@@ -278,6 +282,38 @@ export class Engine {
     return this.chain.blockHashBefore(this.keptNode(parent))
   }
 
+  /**
+   * The witness of a block, with which `varve/stateless` verifies it without a database. The block is run once more.
+   * @throws VarveError ENGINE_STATE_NOT_KEPT where its parent's state is not kept; block 0 has none
+   */
+  witness(block: BlockId): BlockWitness {
+    const found = this.block(block)
+    if (found === undefined || found.header.number === 0)
+      throw stateNotKept(`the parent of block ${nameOf(block)}`, this.chain.tree)
+    const { witness, fault } = this.recordWitness(found)
+    if (fault !== undefined) throw fault
+    return witness
+  }
+
+  /**
+   * As `witness`, of any block on top of a kept one, whether it was imported or not. Of a block that is refused it
+   * holds what the refusal took, so that others can see that from the witness. Changes nothing.
+   * @throws VarveError ENGINE_STATE_NOT_KEPT
+   */
+  recordWitness(block: Block): RecordedWitness {
+    this.checkUsable()
+    const { chain } = this
+    const parent = this.keptNode(block.header.parentHash)
+    const hashOf = chain.blockHashBefore(parent)
+    return recordWitness(block, {
+      ...this.checkContext(parent),
+      clock: new PhaseClock(),
+      machine: this.recorder,
+      nodes: chain.nodesOf(parent, chain.stateOf(parent)),
+      ancestor: (number) => this.header(hashOf(BigInt(number)))!.header,
+    })
+  }
+
   private isCanonical(number: number, hash: Uint8Array): boolean {
     const canonical = this.chain.canonical.hash(number)
     return canonical !== undefined && bytesEqual(canonical, hash)
@@ -293,7 +329,7 @@ export class Engine {
     const hash = typeof block === 'number' ? chain.canonical.hash(block) : block
     const node = hash && chain.tree.get(hash)
     if (node !== undefined) return node
-    throw stateNotKept(`block ${typeof block === 'number' ? block : toHex(block)}`, chain.tree)
+    throw stateNotKept(`block ${nameOf(block)}`, chain.tree)
   }
 
   /** The block that a new one stands on. */
@@ -321,7 +357,12 @@ export class Engine {
     return parent
   }
 
-  private checkContext(parent: BlockNode, roots: BlockRoots): CheckContext {
+  private get recorder(): Machine {
+    this.recorderMachine ??= new Machine()
+    return this.recorderMachine
+  }
+
+  private checkContext(parent: BlockNode): Omit<CheckContext, 'roots'> {
     const { chain, spec, machine, recovery, precompileSet, clock } = this
     return {
       spec,
@@ -332,7 +373,6 @@ export class Engine {
       machine,
       recovery,
       precompileSet,
-      roots,
       clock,
     }
   }
@@ -381,6 +421,10 @@ export class Engine {
         { cause: this.failure },
       )
   }
+}
+
+function nameOf(block: BlockId): string {
+  return block instanceof Uint8Array ? toHex(block) : `${block}`
 }
 
 function startChain(store: Store, genesis: Genesis | undefined): KeptChain {

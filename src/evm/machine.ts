@@ -145,6 +145,14 @@ export class Machine {
     return kernel
   }
 
+  /**
+   * Drops the codes that are kept from earlier blocks: the next block asks its host for every one that it runs or
+   * reads. Right before `beginBlock`: what the last block holds is of no more use.
+   */
+  forgetCodes(): void {
+    this.kernel.exports.forgetCodes()
+  }
+
   /** Bytes of the kernel's memory that hold state, code and call frames. */
   get heapBytes(): number {
     return this.kernel.exports.heapBytes()

@@ -106,6 +106,7 @@ export type EvmHostFunctions = {
 export type EvmExports = {
   init(): void
   beginBlock(): void
+  forgetCodes(): void
   beginTransaction(): void
   finishTransaction(): void
   abandon(): void

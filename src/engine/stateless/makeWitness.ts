@@ -43,6 +43,8 @@ export function recordWitness(block: Block, source: WitnessSource): RecordedWitn
     oldest = Math.min(oldest, Number(number))
     return ancestor(Number(number)).hash
   }
+  // Codes that the machine still had of other blocks would be missing from the witness.
+  source.machine.forgetCodes()
   let fault: VarveError | undefined
   try {
     const { outcome } = checkBlock(block, { ...source, view: recorder.view, blockHash, roots })

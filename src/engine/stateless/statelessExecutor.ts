@@ -115,6 +115,8 @@ export class StatelessExecutor {
     preimages: WitnessPreimages,
   ): RunContext {
     const { spec, machine, recovery, precompileSet, clock } = this
+    // Else the answer would depend on which blocks came before: codes are the witness's to bring.
+    machine.forgetCodes()
     const { view, summary, nodes } = openWitnessState(stateRoot, preimages, this.unproven)
     // Before Byzantium there are roots in the middle of a block, while the view is still asked.
     const own = fork < Fork.Byzantium ? new StateSummary(nodes, stateRoot) : summary
