@@ -7,7 +7,7 @@ import { mainnet, rulesAt } from 'varve/chain'
 import {
   type Block,
   decodeBlock,
-  encodeReceipt,
+  encodeEnvelopes,
   encodeTransaction,
   mergeBloom,
   SenderRecovery,
@@ -118,7 +118,7 @@ class PrestateRun {
       return 'the requests differ'
     // Earlier receipts hold state roots, which accounts alone do not make.
     if (rules.fork < byzantium) return undefined
-    const receiptsRoot = hexOf(orderedRoot(receipts.map(encodeReceipt)))
+    const receiptsRoot = hexOf(orderedRoot(encodeEnvelopes(receipts)))
     return receiptsRoot === expect.receiptsRoot
       ? undefined
       : `expected receipts root ${expect.receiptsRoot}, found ${receiptsRoot}`

@@ -7,7 +7,8 @@ import { bytesEqual, EMPTY_TRIE_ROOT, Fork } from '../base/index.ts'
 import {
   BLOOM_BYTES,
   type Body,
-  encodeReceipt,
+  EMPTY_BLOOM,
+  encodeEnvelopes,
   encodeWithdrawal,
   type Header,
   mergeBloom,
@@ -106,7 +107,7 @@ export function receiptFields(receipts: readonly Receipt[]): ReceiptFields {
   return {
     gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
     logsBloom: receipts.length === 0 ? EMPTY_BLOOM : joinedBloom(receipts),
-    receiptsRoot: listRoot(receipts, encodeReceipt),
+    receiptsRoot: orderedRoot(encodeEnvelopes(receipts)),
   }
 }
 
@@ -164,11 +165,9 @@ export function validateRequests(header: Header, requestsHash: Uint8Array | unde
 }
 
 /** Shared: never written to. */
-const EMPTY_BLOOM = new Uint8Array(BLOOM_BYTES)
-
 function joinedBloom(receipts: readonly Receipt[]): Uint8Array {
   const bloom = new Uint8Array(BLOOM_BYTES)
-  for (const receipt of receipts) mergeBloom(bloom, receipt.logsBloom)
+  for (const { logsBloom } of receipts) if (logsBloom !== EMPTY_BLOOM) mergeBloom(bloom, logsBloom)
   return bloom
 }
 

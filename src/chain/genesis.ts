@@ -19,7 +19,7 @@ import {
   VarveError,
   ZERO_HASH,
 } from '../base/index.ts'
-import { type Header, type HeaderFields, sealHeader } from '../codec/index.ts'
+import { EMPTY_BLOOM, type Header, type HeaderFields, sealHeader } from '../codec/index.ts'
 import { blockFault } from './blockFault.ts'
 import type { JsonObject, JsonValue } from './exactJson.ts'
 import { BASE_FEE_INITIAL } from './gasRules.ts'
@@ -34,7 +34,6 @@ export const EMPTY_REQUESTS_HASH = fromBareHex(
 const EMPTY_ACCESS_LIST_HASH = EMPTY_LIST_HASH
 /** What geth takes where a file says 0. */
 const GAS_LIMIT_DEFAULT = 4_712_388n
-const EMPTY_BLOOM = new Uint8Array(256)
 
 /**
  * Builds block 0's header. Fields that a fork brought stand where the fork rules block 0: base fee (EIP-1559),

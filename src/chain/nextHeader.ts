@@ -4,7 +4,7 @@
  */
 import { bytesEqual, EMPTY_LIST_HASH, EMPTY_TRIE_ROOT, Fork, ZERO_HASH } from '../base/index.ts'
 import {
-  BLOOM_BYTES,
+  EMPTY_BLOOM,
   type Header,
   type HeaderFields,
   NONCE_BYTES,
@@ -54,7 +54,7 @@ export function headerAfter(parent: Header, spec: ChainSpec, choices: HeaderChoi
     stateRoot: parent.stateRoot,
     transactionsRoot: transactionsRootOf(transactions),
     receiptsRoot: EMPTY_TRIE_ROOT,
-    logsBloom: new Uint8Array(BLOOM_BYTES),
+    logsBloom: EMPTY_BLOOM,
     difficulty: fork >= Fork.Paris ? 0n : nextDifficulty(parent, fork, choices.timestamp),
     number,
     gasLimit: gasLimitReference(parent, fork),

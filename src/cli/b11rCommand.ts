@@ -12,6 +12,7 @@ import {
   BLOOM_BYTES,
   decodeBlock,
   decodeTransaction,
+  EMPTY_BLOOM,
   encodeBlock,
   encodeHeader,
   type Header,
@@ -143,7 +144,7 @@ function readHeader(value: unknown, ommers: readonly Header[], clique: unknown):
     receiptsRoot: fields.optional('receiptsRoot', readHash) ?? EMPTY_TRIE_ROOT,
     logsBloom:
       fields.optional('logsBloom', (item, path) => readHexBytes(item, path, BLOOM_BYTES)) ??
-      new Uint8Array(BLOOM_BYTES),
+      EMPTY_BLOOM,
     difficulty: fields.number('difficulty') ?? 0n,
     number: fields.required('number', u53),
     gasLimit: fields.required('gasLimit', u64),

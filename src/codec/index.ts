@@ -36,6 +36,8 @@ export {
   decodeReceipt,
   decodeReceipts,
   decodeSlimReceipts,
+  EMPTY_BLOOM,
+  encodeEnvelopes,
   encodeReceipt,
   encodeReceipts,
   encodeSlimReceipts,
@@ -52,7 +54,9 @@ export {
   type RlpInput,
   type RlpItem,
   type RlpRaw,
+  rlpBytesLength,
   rlpHeaderBytes,
+  writeRlpBytes,
   writeRlpListHeader,
 } from './rlp.ts'
 export { type RlpErrorCode, RlpReader } from './rlpReader.ts'

@@ -10,15 +10,27 @@
  *
  *   rlp([type, status or root, cumulative gas used, logs])
  */
-import { ADDRESS_BYTES, HASH_BYTES, VarveError } from '../base/index.ts'
+import { ADDRESS_BYTES, bigintToMinimalBytes, HASH_BYTES, VarveError } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { BLOOM_BYTES } from './header.ts'
-import { encodeRlp, encodeRlpWithPrefix, type RlpInput } from './rlp.ts'
+import {
+  encodeRlp,
+  type RlpInput,
+  rlpBytesLength,
+  rlpHeaderBytes,
+  writeRlpBytes,
+  writeRlpListHeader,
+} from './rlp.ts'
 import { RlpReader, rlpFault } from './rlpReader.ts'
 import type { TransactionType } from './transaction.ts'
 
 /** Topics a log may have: LOG0 to LOG4. */
 const LOG_TOPIC_COUNT_MAX = 4
+/** A bloom and what RLP puts in front of 256 bytes. */
+const BLOOM_FIELD_BYTES = 3 + BLOOM_BYTES
+
+/** The bloom filter of nothing. Shared: nobody writes to it. */
+export const EMPTY_BLOOM = new Uint8Array(BLOOM_BYTES)
 
 export type Log = {
   /** 20 bytes. */
@@ -109,23 +121,60 @@ export function encodeSlimReceipts(receipts: readonly Receipt[]): Uint8Array {
 
 /** Encodes the envelope: the value that the receipts trie holds. */
 export function encodeReceipt(receipt: Receipt): Uint8Array {
-  const fields: RlpInput[] = [
-    receipt.outcome,
-    receipt.cumulativeGasUsed,
-    receipt.logsBloom,
-    receipt.logs.map(logToRlp),
-  ]
-  return receipt.type === 0 ? encodeRlp(fields) : encodeRlpWithPrefix(fields, receipt.type)
+  return encodeEnvelopes([receipt])[0]!
+}
+
+/** Encodes the envelopes of a block's receipts, in their order: views of one buffer. */
+export function encodeEnvelopes(receipts: readonly Receipt[]): Uint8Array[] {
+  const plans = receipts.map(planOf)
+  const buffer = new Uint8Array(plans.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  return plans.map((plan) => {
+    writeEnvelope(buffer, at, plan)
+    at += plan.length
+    return buffer.subarray(at - plan.length, at)
+  })
+}
+
+/** What is known of an envelope before it is written. Written out because its shape is fixed and every transaction has one. */
+type EnvelopePlan = {
+  readonly receipt: Receipt
+  readonly outcome: Uint8Array
+  readonly gas: Uint8Array
+  readonly logs: Uint8Array
+  readonly payloadBytes: number
+  readonly length: number
+}
+
+const NO_LOGS = encodeRlp([])
+const STATUSES = [new Uint8Array(0), Uint8Array.of(1)] as const
+
+function planOf(receipt: Receipt): EnvelopePlan {
+  const { type, cumulativeGasUsed, logs: list } = receipt
+  const outcome = typeof receipt.outcome === 'number' ? STATUSES[receipt.outcome] : receipt.outcome
+  const gas = bigintToMinimalBytes(cumulativeGasUsed)
+  const logs = list.length === 0 ? NO_LOGS : encodeRlp(logsToRlp(list))
+  const payloadBytes =
+    rlpBytesLength(outcome) + rlpBytesLength(gas) + BLOOM_FIELD_BYTES + logs.length
+  const length = (type === 0 ? 0 : 1) + rlpHeaderBytes(payloadBytes) + payloadBytes
+  return { receipt, outcome, gas, logs, payloadBytes, length }
+}
+
+function writeEnvelope(target: Uint8Array, offset: number, plan: EnvelopePlan): void {
+  const { receipt, outcome, gas, logs, payloadBytes } = plan
+  let at = offset
+  if (receipt.type !== 0) target[at++] = receipt.type
+  at = writeRlpListHeader(target, at, payloadBytes)
+  at = writeRlpBytes(target, at, outcome)
+  at = writeRlpBytes(target, at, gas)
+  at = writeRlpBytes(target, at, receipt.logsBloom)
+  target.set(logs, at)
 }
 
 /** Encodes a block's receipts as one list. */
 export function encodeReceipts(receipts: readonly Receipt[]): Uint8Array {
-  return encodeRlp(
-    receipts.map((receipt) => {
-      const raw = encodeReceipt(receipt)
-      return receipt.type === 0 ? { raw } : raw
-    }),
-  )
+  const envelopes = encodeEnvelopes(receipts)
+  return encodeRlp(envelopes.map((raw, index) => (receipts[index]!.type === 0 ? { raw } : raw)))
 }
 
 /** Logs as RLP: `keccak256(encodeRlp(logsToRlp(logs)))` is the log hash of the state tests. */
@@ -133,8 +182,9 @@ export function logsToRlp(logs: readonly Log[]): RlpInput {
   return logs.map(logToRlp)
 }
 
-/** The bloom filter of logs: address and topics of each (Yellow Paper, section 4.3.1). */
+/** The bloom filter of logs: address and topics of each (Yellow Paper, section 4.3.1). `EMPTY_BLOOM` where there are none. */
 export function bloomOfLogs(logs: readonly Log[]): Uint8Array {
+  if (logs.length === 0) return EMPTY_BLOOM
   const bloom = new Uint8Array(BLOOM_BYTES)
   for (const log of logs) addLogToBloom(bloom, log)
   return bloom

@@ -65,6 +65,16 @@ export function writeRlpListHeader(target: Uint8Array, offset: number, length: n
   return writeHeader(target, offset, length, 0xc0)
 }
 
+/** Bytes that a byte string takes as RLP. */
+export function rlpBytesLength(bytes: Uint8Array): number {
+  return measureBytes(bytes)
+}
+
+/** Writes a byte string; returns the offset after it. */
+export function writeRlpBytes(target: Uint8Array, offset: number, bytes: Uint8Array): number {
+  return writeBytes(target, offset, bytes)
+}
+
 /** Bytes that `value` (0 to 2^53-1) takes without leading zeros; 0 for 0. */
 function uintBytes(value: number): number {
   let count = 0

@@ -2,7 +2,7 @@
  * What a block has changed: the final state of each account and slot it used against the state before the block.
  * Equal values are left out, however often they changed in between. Reading it changes nothing.
  */
-import { ADDRESS_BYTES, bytesEqual, EMPTY_CODE_HASH } from '../base/index.ts'
+import { ADDRESS_BYTES, bytesEqual, EMPTY_CODE_HASH, HASH_BYTES } from '../base/index.ts'
 import { type EvmKernel, EvmLayout as L } from '../kernels/index.ts'
 
 export type AccountState = {
@@ -31,7 +31,7 @@ export type AccountWrite = {
   readonly code: Uint8Array | undefined
 }
 
-/** Accounts with a change, in the order the block first used them. Fresh bytes throughout. */
+/** Accounts with a change, in the order the block first used them. Bytes are never written to afterwards; equal code hashes are one array. */
 export type WriteSet = readonly AccountWrite[]
 
 export function readWriteSet(kernel: EvmKernel): WriteSet {
@@ -52,14 +52,17 @@ function readAccount(
 ): AccountWrite | undefined {
   const record = kernel.exports.accountRecord(index)
   const flags = kernel.view.getUint32(record + L.A_FLAGS, true)
-  const before = flags & L.AF_EXISTED ? readState(kernel, record, true) : undefined
-  const after = flags & L.AF_EXISTS ? readState(kernel, record, false) : undefined
-  const storageCleared = (flags & L.AF_CLEARED) !== 0 && before !== undefined
-  if (!storageCleared && slots.length === 0 && statesEqual(before, after)) return undefined
+  const hasExisted = (flags & L.AF_EXISTED) !== 0
+  const exists = (flags & L.AF_EXISTS) !== 0
+  const storageCleared = (flags & L.AF_CLEARED) !== 0 && hasExisted
+  const isSame = hasExisted === exists && (!exists || isStateUnchanged(kernel, record))
+  if (!storageCleared && slots.length === 0 && isSame) return undefined
+  const before = hasExisted ? readState(kernel, record, true) : undefined
+  const after = exists ? readState(kernel, record, false, before?.codeHash) : undefined
   const isNewCode =
     after !== undefined &&
-    !bytesEqual(after.codeHash, EMPTY_CODE_HASH) &&
-    (before === undefined || !bytesEqual(after.codeHash, before.codeHash))
+    after.codeHash !== before?.codeHash &&
+    !bytesEqual(after.codeHash, EMPTY_CODE_HASH)
   return {
     address: kernel.readWordBytes(record, ADDRESS_BYTES),
     before,
@@ -75,17 +78,27 @@ function readCode(kernel: EvmKernel, index: number): Uint8Array {
   return kernel.copyOut(code + L.C_BYTES, kernel.view.getUint32(code, true))
 }
 
-function readState(kernel: EvmKernel, record: number, isBefore: boolean): AccountState {
+/** @param likely a code hash that the account may still have: it is then used again */
+function readState(
+  kernel: EvmKernel,
+  record: number,
+  isBefore: boolean,
+  likely = EMPTY_CODE_HASH,
+): AccountState {
+  const codeHash = record + (isBefore ? L.A_CODE_HASH_BEFORE : L.A_CODE_HASH)
   return {
     nonce: kernel.view.getBigUint64(record + (isBefore ? L.A_NONCE_BEFORE : L.A_NONCE), true),
     balance: kernel.readWord(record + (isBefore ? L.A_BALANCE_BEFORE : L.A_BALANCE)),
-    codeHash: kernel.copyOut(record + (isBefore ? L.A_CODE_HASH_BEFORE : L.A_CODE_HASH), 32),
+    codeHash: kernel.holds(codeHash, likely) ? likely : kernel.copyOut(codeHash, HASH_BYTES),
   }
 }
 
-function statesEqual(a: AccountState | undefined, b: AccountState | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b
-  return a.nonce === b.nonce && a.balance === b.balance && bytesEqual(a.codeHash, b.codeHash)
+function isStateUnchanged(kernel: EvmKernel, record: number): boolean {
+  return (
+    kernel.areEqual(record + L.A_NONCE, record + L.A_NONCE_BEFORE, 8) &&
+    kernel.areEqual(record + L.A_BALANCE, record + L.A_BALANCE_BEFORE, 32) &&
+    kernel.areEqual(record + L.A_CODE_HASH, record + L.A_CODE_HASH_BEFORE, HASH_BYTES)
+  )
 }
 
 /** Changed slots by account number. */

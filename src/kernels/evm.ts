@@ -4,7 +4,7 @@
  *
  * Not here: rules of forks, accounts by address, messages; see `src/evm/machine.ts`.
  */
-import { assert, VarveError } from '../base/index.ts'
+import { assert, U64_MAX, VarveError } from '../base/index.ts'
 import { evmModule } from './generated/evm.ts'
 import { createKernelMemory, type KernelMemory, KernelModule } from './wasm.ts'
 
@@ -174,6 +174,9 @@ const PAGES_START = 0x2080000 / 65_536 + 64
 /** 2 GiB at most: addresses are positive numbers on both sides. */
 const PAGES_MAX = 32_768
 
+/** Up to this length bytes are copied out one by one. */
+const COPY_BYTES_BY_LOOP = 64
+
 /** An export. Four parameters are the most that one has; those it lacks are ignored, and a fixed list allocates nothing. */
 type KernelCall = (a: unknown, b: unknown, c: unknown, d: unknown) => unknown
 
@@ -265,21 +268,48 @@ export class EvmKernel {
   /** Reads the word at `address`. */
   readWord(address: number): bigint {
     const view = this.view
-    return (
-      view.getBigUint64(address, true) |
-      (view.getBigUint64(address + 8, true) << 64n) |
-      (view.getBigUint64(address + 16, true) << 128n) |
-      (view.getBigUint64(address + 24, true) << 192n)
-    )
+    // Each operation on big integers allocates, and most words are small.
+    if (!this.isZero(address + 16, 16))
+      return (
+        view.getBigUint64(address, true) |
+        (view.getBigUint64(address + 8, true) << 64n) |
+        (view.getBigUint64(address + 16, true) << 128n) |
+        (view.getBigUint64(address + 24, true) << 192n)
+      )
+    const low = view.getBigUint64(address, true)
+    return this.isZero(address + 8, 8) ? low : low | (view.getBigUint64(address + 8, true) << 64n)
+  }
+
+  /** Whether `length` bytes, a multiple of 4, are all zero. */
+  private isZero(address: number, length: number): boolean {
+    const view = this.view
+    for (let at = address; at < address + length; at += 4)
+      if (view.getUint32(at, true) !== 0) return false
+    return true
+  }
+
+  /** Whether `length` bytes, a multiple of 4, are the same at both addresses. */
+  areEqual(a: number, b: number, length: number): boolean {
+    const view = this.view
+    for (let at = 0; at < length; at += 4)
+      if (view.getUint32(a + at, true) !== view.getUint32(b + at, true)) return false
+    return true
   }
 
   /** Writes `value` modulo 2^256 as the word at `address`. */
   writeWord(address: number, value: bigint): void {
     const view = this.view
     view.setBigUint64(address, value, true)
-    view.setBigUint64(address + 8, value >> 64n, true)
-    view.setBigUint64(address + 16, value >> 128n, true)
-    view.setBigUint64(address + 24, value >> 192n, true)
+    let rest = value
+    for (let at = address + 8; at < address + 32; at += 8)
+      if (rest >= 0n && rest <= U64_MAX) {
+        view.setUint32(at, 0, true)
+        view.setUint32(at + 4, 0, true)
+        rest = 0n
+      } else {
+        rest >>= 64n
+        view.setBigUint64(at, rest, true)
+      }
   }
 
   /** Writes up to 32 big-endian bytes as the word at `address`: the one place where byte order turns. */
@@ -305,11 +335,22 @@ export class EvmKernel {
     for (let index = 0; index <= last; index++) bytes[last - index] = memory[address + index]!
   }
 
+  /** Whether the memory at `address` is the same as `bytes`. */
+  holds(address: number, bytes: Uint8Array): boolean {
+    const memory = this.bytes
+    for (let index = 0; index < bytes.length; index++)
+      if (memory[address + index] !== bytes[index]) return false
+    return true
+  }
+
   /** Copies `length` bytes out. */
   copyOut(address: number, length: number): Uint8Array {
     // slice() of a view over shared memory would give shared bytes; a fresh array is the caller's alone.
     const copy = new Uint8Array(length)
-    copy.set(this.bytes.subarray(address, address + length))
+    const memory = this.bytes
+    // A view costs more than the loop over a hash or an address.
+    if (length > COPY_BYTES_BY_LOOP) copy.set(memory.subarray(address, address + length))
+    else for (let index = 0; index < length; index++) copy[index] = memory[address + index]!
     return copy
   }
 }

@@ -20,7 +20,14 @@ import {
   toHex,
   VarveError,
 } from '../base/index.ts'
-import { encodeRlp, type RlpInput } from '../codec/index.ts'
+import {
+  encodeRlp,
+  type RlpInput,
+  rlpBytesLength,
+  rlpHeaderBytes,
+  writeRlpBytes,
+  writeRlpListHeader,
+} from '../codec/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { keyInvalid, valueInvalid } from './faults.ts'
 import { commonNibbles, nibbleAt } from './nibbles.ts'
@@ -71,7 +78,7 @@ export class StackTrie {
     this.isFinished = true
     const { key } = this
     if (key === undefined) return Uint8Array.from(EMPTY_TRIE_ROOT)
-    if (this.open.length === 0) return keccak256(leaf(key, 0, this.value))
+    if (this.open.length === 0) return keccak256(lentLeaf(key, 0, this.value))
     this.place(key, this.open.at(-1)!)
     while (this.open.length > 1) this.closeInto(key, this.open[this.open.length - 2]!)
     return keccak256(this.closed(key, 0))
@@ -97,7 +104,7 @@ export class StackTrie {
   private place(key: Uint8Array, branch: OpenBranch): void {
     const { depth, items } = branch
     if (2 * key.length === depth) items[16] = this.value
-    else items[nibbleAt(key, 0, depth)] = reference(leaf(key, depth + 1, this.value))
+    else items[nibbleAt(key, 0, depth)] = reference(lentLeaf(key, depth + 1, this.value))
   }
 
   /** Closes the innermost branch and puts its reference into `parent`. */
@@ -133,13 +140,22 @@ function newBranch(depth: number): OpenBranch {
   return { depth, items: new Array<RlpInput>(17).fill(EMPTY_BYTES) }
 }
 
-function leaf(key: Uint8Array, start: number, value: Uint8Array): Uint8Array {
-  return encodeRlp([hexPrefix(key, start, 2 * key.length, true), value])
+let scratch = new Uint8Array(1024)
+
+/** Encodes a leaf into the scratch, which the next leaf overwrites: every value of a list passes here once. */
+function lentLeaf(key: Uint8Array, start: number, value: Uint8Array): Uint8Array {
+  const path = hexPrefix(key, start, 2 * key.length, true)
+  const payloadBytes = rlpBytesLength(path) + rlpBytesLength(value)
+  const length = rlpHeaderBytes(payloadBytes) + payloadBytes
+  if (length > scratch.length) scratch = new Uint8Array(2 * length)
+  const at = writeRlpListHeader(scratch, 0, payloadBytes)
+  writeRlpBytes(scratch, writeRlpBytes(scratch, at, path), value)
+  return scratch.subarray(0, length)
 }
 
-/** What stands for a node in its parent. */
+/** What stands for a node in its parent. Keeps nothing of `encoding`. */
 function reference(encoding: Uint8Array): RlpInput {
-  return encoding.length < HASH_BYTES ? { raw: encoding } : keccak256(encoding)
+  return encoding.length < HASH_BYTES ? { raw: encoding.slice() } : keccak256(encoding)
 }
 
 /** Yellow Paper, appendix C, of nibbles `start` to `end` of a packed key. */

@@ -13,7 +13,7 @@ import {
 } from '../../chain/index.ts'
 import {
   bloomOfLogs,
-  encodeReceipt,
+  encodeEnvelopes,
   encodeRlp,
   encodeWithdrawal,
   type Log,
@@ -153,7 +153,7 @@ class BlockRun {
     return {
       stateRoot: this.stateRoot(),
       transactionsRoot: orderedRoot(this.executed.map(({ transaction }) => transaction.raw)),
-      receiptsRoot: orderedRoot(this.executed.map(({ receipt }) => encodeReceipt(receipt))),
+      receiptsRoot: orderedRoot(encodeEnvelopes(this.executed.map(({ receipt }) => receipt))),
       logsHash: keccak256(encodeRlp(logsToRlp(logs))),
       logsBloom: bloomOfLogs(logs),
       executed: this.executed,
