@@ -15,7 +15,7 @@ type IndexEntry = {
 }
 
 /** Suites of these kinds are counted by their blocks, though the index also counts the transactions in them. */
-const KINDS_BY_CASE: readonly string[] = ['witness', 'prestate']
+const KINDS_BY_CASE: readonly string[] = ['witness', 'prestate', 'blockchain', 'engine']
 
 export class Fixtures {
   private readonly folder: string

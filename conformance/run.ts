@@ -3,6 +3,7 @@
  * where any case failed.
  */
 import { runChainFileSuite } from './chainFileSuite.ts'
+import { runBlockSuite, runStateSuite } from './commandSuite.ts'
 import { Fixtures } from './fixtures.ts'
 import { KNOWN_SKIPS } from './knownSkips.ts'
 import { runOpcodeSuite } from './opcodeSuite.ts'
@@ -10,7 +11,6 @@ import { runPrecompileSuite } from './precompileSuite.ts'
 import { runCodeSuite, runRealPrestateSuite } from './realPrestateSuite.ts'
 import { runRealRpcSuite } from './realRpcSuite.ts'
 import { runRealWitnessSuite } from './realWitnessSuite.ts'
-import { runStateSuite } from './stateSuite.ts'
 import { SuiteReport } from './suiteReport.ts'
 import { runT8nSuite } from './t8nSuite.ts'
 import { runTracerSuite } from './tracerSuite.ts'
@@ -34,6 +34,22 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['eest-state', runStateSuite],
   ['eest-state-static', runStateSuite],
   ['fusaka-devnet5-state', runStateSuite],
+  ['et-blockchain', runBlockSuite],
+  ['et-blockchain-state', runBlockSuite],
+  ['et-eip-blockchain', runBlockSuite],
+  ['legacy-constantinople-blockchain', runBlockSuite],
+  ['legacy-constantinople-blockchain-state', runBlockSuite],
+  ['legacy-cancun-blockchain', runBlockSuite],
+  ['legacy-cancun-blockchain-state', runBlockSuite],
+  ['eest-blockchain', runBlockSuite],
+  ['eest-blockchain-static', runBlockSuite],
+  ['eest-devnet-oldforks', runBlockSuite],
+  ['eest-devnet-transitions', runBlockSuite],
+  ['eest-devnet-cancun-osaka', runBlockSuite],
+  ['eest-benchmark-blockchain', runBlockSuite],
+  ['eest-benchmark-blockchain-old', runBlockSuite],
+  ['eest-benchmark-engine', runBlockSuite],
+  ['eest-benchmark-enginex', runBlockSuite],
   ['real-witness-blocks', runRealWitnessSuite],
   ['real-prestate-codes', runCodeSuite],
   ['real-prestate-blocks', runRealPrestateSuite],
@@ -60,7 +76,7 @@ async function main(wanted: readonly string[]): Promise<number> {
     const report = new SuiteReport(suite, KNOWN_SKIPS)
     const isPacked = suite !== CHAIN_FILES
     if (isPacked && !fixtures.has(suite)) {
-      console.log(`${suite.padEnd(30)} absent from the fixtures`)
+      console.log(`${suite.padEnd(40)} absent from the fixtures`)
       continue
     }
     const start = performance.now()

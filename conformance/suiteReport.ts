@@ -58,7 +58,7 @@ export class SuiteReport {
 
   get line(): string {
     const count = (value: number) => value.toLocaleString('en').padStart(8)
-    return `${this.suite.padEnd(30)}${count(this.passCount)} passed${count(this.failCount)} failed${count(this.skipCount)} skipped`
+    return `${this.suite.padEnd(40)}${count(this.passCount)} passed${count(this.failCount)} failed${count(this.skipCount)} skipped`
   }
 
   /** Failures and skips, a line or two each. */

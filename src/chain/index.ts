@@ -73,6 +73,7 @@ export {
   rulesAt,
   singleForkSpec,
 } from './spec.ts'
+export { type BlobsByNetwork, networkRules, networkSpec } from './testNetworks.ts'
 export {
   ANCESTOR_COUNT,
   type AncestorBlock,

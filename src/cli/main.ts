@@ -11,6 +11,7 @@ const COMMANDS: Record<string, (program: Command) => Promise<unknown>> = {
   get: async (to) => (await import('./getCommand.ts')).addGetCommand(to),
   demo: async (to) => (await import('./demoCommand.ts')).addDemoCommand(to),
   statetest: async (to) => (await import('./statetestCommand.ts')).addStatetestCommand(to),
+  blocktest: async (to) => (await import('./blocktestCommand.ts')).addBlocktestCommand(to),
   t8n: async (to) => (await import('./t8nCommand.ts')).addT8nCommand(to),
   t9n: async (to) => (await import('./t9nCommand.ts')).addT9nCommand(to),
   b11r: async (to) => (await import('./b11rCommand.ts')).addB11rCommand(to),

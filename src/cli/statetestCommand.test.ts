@@ -104,7 +104,7 @@ test('what cannot be read ends with 2, and the rest is run', () => {
   const { status, stdout, stderr } = statetest(passing, join(folder, 'absent.json'), '--json')
   assert.equal(status, 2)
   assert.equal(JSON.parse(stdout).length, 1)
-  assert.match(stderr, /^error: .*absent\.json.* \[STATETEST_UNREADABLE\]\n$/)
+  assert.match(stderr, /^error: .*absent\.json.* \[TESTFILE_UNREADABLE\]\n$/)
   assert.equal(statetest(join(folder, 'broken.txt')).status, 2)
   mkdirSync(join(folder, 'empty'))
   assert.equal(statetest(join(folder, 'empty')).status, 2)

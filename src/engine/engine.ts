@@ -70,6 +70,8 @@ export type EngineOptions = {
   readonly historyBlocks?: number
   /** Precompiles of the protocol, unless the chain was made under a draft. */
   readonly precompileSet?: PrecompileSet
+  /** What blocks run on; may serve other engines, one block after the other. */
+  readonly machine?: Machine
 }
 
 /** Names a block: the newest one, a canonical one by number, any by hash. */
@@ -105,7 +107,7 @@ export class Engine {
   private readonly batchBlockCount: number
   private readonly historyBlocks: number
   private readonly sideBlockCountMax: number
-  private readonly machine = new Machine()
+  private readonly machine: Machine
   /** For witnesses alone: it forgets the codes that the other one keeps from block to block. */
   private recorderMachine: Machine | undefined
   private readonly recovery: SenderRecovery
@@ -118,6 +120,7 @@ export class Engine {
     const { store, genesis, batchBlockCount = BATCH_BLOCK_COUNT } = options
     this.recovery = recovery
     this.precompileSet = options.precompileSet
+    this.machine = options.machine ?? new Machine()
     this.batchBlockCount = batchBlockCount
     this.historyBlocks = options.historyBlocks ?? HISTORY_BLOCK_COUNT
     this.sideBlockCountMax = Math.max(

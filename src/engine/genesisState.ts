@@ -27,14 +27,14 @@ export type GenesisBlock = { readonly header: Header; readonly delta: StateDelta
 
 /** Builds block 0. @param summary an empty one; it holds the genesis state afterwards */
 export function buildGenesis(genesis: Genesis, summary: StateSummary): GenesisBlock {
-  const delta = genesisDelta(genesis)
+  const delta = allocationDelta(genesis.accounts)
   return { header: genesisHeader(genesis, summary.update(delta)), delta }
 }
 
-/** Turns an allocation into the delta that leads from the empty state to it. */
-function genesisDelta(genesis: Genesis): StateDelta {
+/** The delta that leads from the empty state to an allocation. */
+export function allocationDelta(accounts: readonly GenesisAccount[]): StateDelta {
   const codes: CodeChange[] = []
-  const changes = genesis.accounts.map((account) => accountChange(account, codes))
+  const changes = accounts.map((account) => accountChange(account, codes))
   return sealDelta(changes, codes)
 }
 
@@ -59,11 +59,7 @@ function accountChange(account: GenesisAccount, codes: CodeChange[]): AccountCha
 
 /** The public network whose genesis state an allocation makes, or `undefined`. Cost: builds the state in memory. */
 export function networkOfAccounts(accounts: readonly GenesisAccount[]): NetworkName | undefined {
-  const codes: CodeChange[] = []
-  const delta = sealDelta(
-    accounts.map((account) => accountChange(account, codes)),
-    codes,
-  )
+  const delta = allocationDelta(accounts)
   return networkOfStateRoot(
     new StateSummary(storedNodes(memoryStore()), EMPTY_TRIE_ROOT).update(delta),
   )

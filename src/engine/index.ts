@@ -17,7 +17,7 @@ export {
   type ImportOutcome,
   openEngine,
 } from './engine.ts'
-export { networkOfAccounts } from './genesisState.ts'
+export { allocationDelta, networkOfAccounts } from './genesisState.ts'
 export {
   type ImportErrorCode,
   type ImportOptions,

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fixtureRecords, fixturesMissing } from '../../testing/index.ts'
-import { precompileSetOf } from './filler.ts'
+import { precompileSetOf } from '../testfiles/filler.ts'
 import { StateTestRunner } from './runStateTest.ts'
 import { readStateTest } from './stateTest.ts'
 

@@ -11,7 +11,7 @@ import {
   U256_MAX,
   type VarveError,
 } from '../../base/index.ts'
-import { type BlockRules, blobBaseFee } from '../../chain/index.ts'
+import { type BlockRules, blobBaseFee, networkRules } from '../../chain/index.ts'
 import {
   decodeTransaction,
   encodeRlp,
@@ -34,21 +34,16 @@ import {
 } from '../../execute/index.ts'
 import { keccak256 } from '../../kernels/index.ts'
 import { Eip3155Tracer, traceTransaction } from '../../trace/index.ts'
-import { isExpectedException } from './expectedException.ts'
-import { networkRules } from './network.ts'
-import { PreState, RootCalculator } from './preState.ts'
+import { isExpectedException } from '../testfiles/expectedException.ts'
+import type { TestResult } from '../testfiles/messages.ts'
+import { PreState, RootCalculator } from '../testfiles/preState.ts'
 import type { StateTest, StateTestBlock, SubCase } from './stateTest.ts'
 import { chooseTransaction } from './transactionTemplate.ts'
 
 /** How one sub-case ended; the shape of a row of `--json`. */
-export type SubCaseResult = {
-  /** The test's name in its file. */
-  readonly name: string
-  readonly pass: boolean
-  readonly fork: string
+export type SubCaseResult = TestResult & {
   /** Root that was computed; empty where nothing could be run. */
   readonly stateRoot: string
-  readonly error?: string
 }
 
 export type StateTestRunOptions = {
@@ -101,7 +96,7 @@ export class StateTestRunner {
     subCase: SubCase,
     preState: PreState,
     summary: StateSummary,
-    { trace, precompileSet = test.precompileSet }: StateTestRunOptions,
+    { trace, precompileSet }: StateTestRunOptions,
   ): SubCaseResult {
     const { fork } = subCase
     const where = `d${subCase.dataIndex} g${subCase.gasIndex} v${subCase.valueIndex}`
@@ -114,7 +109,9 @@ export class StateTestRunner {
     })
     const rules = networkRules(fork, test.blobSchedule)
     if (rules === undefined) return result('', `unsupported fork "${fork}"`)
-    const block = executionBlock(test.block, rules, test.chainId, precompileSet)
+    // A filler with the draft had it in its Prague only.
+    const filled = rules.fork >= Fork.Prague ? test.precompileSet : 'final'
+    const block = executionBlock(test.block, rules, test.chainId, precompileSet ?? filled)
     this.machine.beginBlock(block, new ViewHost(preState.view, blockHashOfNumber))
     const tried = this.tryTransaction(test, subCase, block, trace)
     const isRewarded = test.isBlockRewarded || subCase.expectException === undefined

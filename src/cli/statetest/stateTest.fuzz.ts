@@ -1,6 +1,6 @@
 /**
  * Broken state tests: one that is right, with values replaced at random places of its JSON. Each must be refused with
- * STATETEST_INVALID, or run to a row; nothing else may be thrown, and the right one must pass in between.
+ * TESTFILE_INVALID, or run to a row; nothing else may be thrown, and the right one must pass in between.
  */
 import assert from 'node:assert/strict'
 import { isVarveError } from '../../base/index.ts'
@@ -60,7 +60,7 @@ function rowsOf(runner: StateTestRunner, value: Json): string[] {
   try {
     return runner.run(readStateTest('broken', value)).map(({ stateRoot }) => stateRoot)
   } catch (error) {
-    if (isVarveError(error, 'STATETEST_INVALID')) return []
+    if (isVarveError(error, 'TESTFILE_INVALID')) return []
     throw new Error(`broken test ${JSON.stringify(value)}`, { cause: error })
   }
 }

@@ -4,12 +4,11 @@
  *
  *     {env, pre, transaction: {data[], gasLimit[], value[], …}, post: {Fork: [{indexes, hash, logs, …}]}}
  */
-import { ADDRESS_BYTES, type BlobParameters, bytesAreZero, HASH_BYTES } from '../../base/index.ts'
+import { ADDRESS_BYTES, type BlobParameters, HASH_BYTES } from '../../base/index.ts'
 import type { GenesisAccount } from '../../chain/index.ts'
 import type { PrecompileSet } from '../../evm/index.ts'
-import { precompileSetOf } from './filler.ts'
+import { precompileSetOf } from '../testfiles/filler.ts'
 import {
-  invalid,
   type JsonRecord,
   readBytes,
   readFixed,
@@ -18,8 +17,8 @@ import {
   readObject,
   readText,
   readUint,
-  readWord,
-} from './jsonValue.ts'
+} from '../testfiles/jsonValue.ts'
+import { readAccounts, readBlobSchedule } from '../testfiles/testState.ts'
 import { readTransactionTemplate, type TransactionTemplate } from './transactionTemplate.ts'
 
 /** The block around the transaction. What a file does not say is `undefined`. */
@@ -78,7 +77,7 @@ export function isStateTest(value: unknown): boolean {
   )
 }
 
-/** @throws VarveError STATETEST_INVALID */
+/** @throws VarveError TESTFILE_INVALID */
 export function readStateTest(name: string, value: unknown): StateTest {
   const test = readObject(value, name)
   const config = test['config'] === undefined ? {} : readObject(test['config'], `${name}.config`)
@@ -120,32 +119,6 @@ function readBlock(env: JsonRecord, path: string): StateTestBlock {
   }
 }
 
-function readAccounts(pre: JsonRecord, path: string): GenesisAccount[] {
-  return Object.entries(pre).map(([key, value]) => {
-    const place = `${path}.${key}`
-    const account = readObject(value, place)
-    const storage =
-      account['storage'] === undefined ? {} : readObject(account['storage'], `${place}.storage`)
-    return {
-      address: readFixed(key, ADDRESS_BYTES, place),
-      nonce: account['nonce'] === undefined ? 0n : readUint(account['nonce'], 64, `${place}.nonce`),
-      balance: readUint(account['balance'], 256, `${place}.balance`),
-      code: account['code'] === undefined ? EMPTY : readBytes(account['code'], `${place}.code`),
-      storage: readStorage(storage, `${place}.storage`),
-    }
-  })
-}
-
-const EMPTY = new Uint8Array(0)
-
-function readStorage(storage: JsonRecord, path: string): GenesisAccount['storage'] {
-  const slots = Object.entries(storage).map(([key, value]) => ({
-    slot: readWord(key, `${path}.${key}`),
-    value: readWord(value, `${path}.${key}`),
-  }))
-  return slots.filter(({ value }) => !bytesAreZero(value))
-}
-
 function readSubCases(post: JsonRecord, path: string): SubCase[] {
   return Object.entries(post).flatMap(([fork, list]) =>
     readList(list, `${path}.${fork}`).map((value, index) =>
@@ -171,22 +144,4 @@ function readSubCase(fork: string, post: JsonRecord, path: string): SubCase {
         ? undefined
         : readText(exception, `${path}.expectException`),
   }
-}
-
-function readBlobSchedule(value: unknown, path: string): ReadonlyMap<string, BlobParameters> {
-  const schedule = new Map<string, BlobParameters>()
-  if (value === undefined) return schedule
-  for (const [network, entry] of Object.entries(readObject(value, path))) {
-    const fields = readObject(entry, `${path}.${network}`)
-    const number = (key: string) => readUint(fields[key], 32, `${path}.${network}.${key}`)
-    const baseFeeUpdateFraction = number('baseFeeUpdateFraction')
-    if (baseFeeUpdateFraction === 0n)
-      throw invalid(`${path}.${network}`, 'an update fraction above 0', '0')
-    schedule.set(network.toLowerCase(), {
-      target: Number(number('target')),
-      max: Number(number('max')),
-      baseFeeUpdateFraction,
-    })
-  }
-  return schedule
 }

@@ -9,13 +9,13 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { brotliCompressSync } from 'node:zlib'
 import { fixtureRecords, fixturesMissing } from '../../testing/index.ts'
-import { findInputs, requestsOf } from './inputs.ts'
-import type { StateTestReply, StateTestRequest } from './messages.ts'
+import { findInputs, requestsOf } from '../testfiles/inputs.ts'
+import type { TestReply, TestRequest } from '../testfiles/messages.ts'
+import { answerRequests } from '../testfiles/testTask.ts'
 import { StateTestRunner, type SubCaseResult } from './runStateTest.ts'
-import { openStateTestServer } from './serveStateTests.ts'
 import { fuzzStateTests } from './stateTest.fuzz.ts'
 import { isStateTest, readStateTest } from './stateTest.ts'
-import { answerRequests } from './stateTestTask.ts'
+import { openStateTests, stateTestTask } from './stateTestTask.ts'
 
 const SENDER = '0xa94f5374fce5edbc8e2a8697c15331677e6ebf0b'
 const KEY = '0x45a915e4d060149eb4365960e6a7a45f334393093061116b197e3240065ff2d8'
@@ -215,7 +215,7 @@ test('hostile files are refused with the place of the fault', () => {
   for (const [path, change] of changes) {
     const test = draft()
     change(test)
-    assert.throws(() => readStateTest('made', test), { code: 'STATETEST_INVALID', message: path })
+    assert.throws(() => readStateTest('made', test), { code: 'TESTFILE_INVALID', message: path })
   }
 })
 
@@ -243,12 +243,13 @@ test('what cannot be read is a fault of the input, and the rest is run', async (
   writeFileSync(join(broken, '1.json'), '{"one": ')
   writeFileSync(join(broken, '2.json'), JSON.stringify({ two: passing() }))
   writeFileSync(join(broken, '3.json'), '[]')
-  const server = await openStateTestServer({ fork: undefined, filter: undefined })
-  const replies: StateTestReply[] = []
+  const server = await openStateTests({ fork: undefined, filter: undefined })
+  const replies: TestReply<SubCaseResult>[] = []
   for (const input of findInputs(broken))
-    for await (const request of requestsOf(input, () => undefined)) replies.push(server(request))
+    for await (const request of requestsOf(input, () => undefined))
+      replies.push(await server(request))
   const faults = replies.flatMap((reply) => reply.faults.map(({ code }) => code))
-  assert.deepEqual(faults, ['STATETEST_UNREADABLE', 'STATETEST_INVALID'])
+  assert.deepEqual(faults, ['TESTFILE_UNREADABLE', 'TESTFILE_INVALID'])
   assert.equal(replies.flatMap(({ rows }) => rows).length, 1)
   const cut = join(folder, 'cut.ndjson.br')
   const whole = brotliCompressSync(JSON.stringify({ path: 'x', tests: { one: passing() } }))
@@ -257,18 +258,22 @@ test('what cannot be read is a fault of the input, and the rest is run', async (
     async () => {
       for await (const _ of requestsOf(findInputs(cut)[0]!, () => undefined));
     },
-    { code: 'STATETEST_UNREADABLE' },
+    { code: 'TESTFILE_UNREADABLE' },
   )
   mkdirSync(join(folder, 'empty'))
-  assert.throws(() => findInputs(join(folder, 'empty')), { code: 'STATETEST_UNREADABLE' })
+  assert.throws(() => findInputs(join(folder, 'empty')), { code: 'TESTFILE_UNREADABLE' })
 })
 
 async function rowsOf(path: string, threadCount: number, filter?: string): Promise<string[]> {
-  async function* requests(): AsyncGenerator<StateTestRequest> {
+  async function* requests(): AsyncGenerator<TestRequest> {
     for (const input of findInputs(path)) yield* requestsOf(input, () => undefined)
   }
   const rows: string[] = []
-  for await (const reply of answerRequests(requests(), { fork: undefined, filter }, threadCount))
+  for await (const reply of answerRequests(
+    requests(),
+    stateTestTask({ fork: undefined, filter }),
+    threadCount,
+  ))
     for (const { name, pass } of reply.rows) rows.push(`${name} ${pass}`)
   return rows
 }

@@ -18,7 +18,7 @@ import {
   readInteger,
   readList,
   readObject,
-} from './jsonValue.ts'
+} from '../testfiles/jsonValue.ts'
 
 export type TransactionTemplate = {
   /** 20 bytes: `sender`, or whose key `secretKey` is. */
@@ -46,7 +46,7 @@ export type TransactionChoice = {
   readonly valueIndex: number
 }
 
-/** @throws VarveError STATETEST_INVALID */
+/** @throws VarveError TESTFILE_INVALID */
 export function readTransactionTemplate(value: unknown, path: string): TransactionTemplate {
   const fields = readObject(value, path)
   const optional = <Item>(key: string, read: (value: unknown, path: string) => Item) => {
@@ -83,7 +83,7 @@ export function readTransactionTemplate(value: unknown, path: string): Transacti
   }
 }
 
-/** The transaction of a sub-case, without signature. @throws VarveError STATETEST_INVALID */
+/** The transaction of a sub-case, without signature. @throws VarveError TESTFILE_INVALID */
 export function chooseTransaction(
   template: TransactionTemplate,
   choice: TransactionChoice,

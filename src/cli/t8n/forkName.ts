@@ -1,6 +1,5 @@
 /** Rules by the names that geth's tools give to networks. */
-import type { BlockRules } from '../../chain/index.ts'
-import { networkRules } from '../statetest/network.ts'
+import { type BlockRules, networkRules } from '../../chain/index.ts'
 import { T8nExit, T8nFault } from './t8nFault.ts'
 
 /** `LondonToShanghaiAt5`: another fork from a block on; `…AtTime15k`: from a time on. */

@@ -43,7 +43,7 @@ import {
 import { keccak256 } from '../../kernels/index.ts'
 import { contractAddress, type Tracer, traceTransaction } from '../../trace/index.ts'
 import { orderedRoot } from '../../trie/index.ts'
-import { PreState, RootCalculator } from '../statetest/preState.ts'
+import { PreState, RootCalculator } from '../testfiles/preState.ts'
 import type { Environment, T8nBlock } from './environment.ts'
 import { rejectionText, signatureProblem } from './rejectionText.ts'
 import { T8nExit, T8nFault } from './t8nFault.ts'

@@ -19,11 +19,11 @@ const G1_OUTSIDE_SUBGROUP = Uint8Array.from({ length: 128 }, (_, index) => (inde
 const at = (address: number, fork: Fork = Fork.Prague) => precompileAt(address, fork, DRAFT)!
 const price = (address: number, length: number) => Number(at(address).gas(new Uint8Array(length)))
 
-test('nine addresses from Prague on, and the same ones as ever before', () => {
+test('nine addresses from Cancun on, and the same ones as ever before', () => {
   const cancun = precompileAddresses(Fork.Cancun)
   const nine = [0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x12, 0x13]
   for (const fork of Object.values(Fork)) {
-    const added = [...(fork >= Fork.Prague ? nine : []), ...(fork >= Fork.Osaka ? [0x100] : [])]
+    const added = [...(fork >= Fork.Cancun ? nine : []), ...(fork >= Fork.Osaka ? [0x100] : [])]
     const before = fork >= Fork.Cancun ? cancun : precompileAddresses(fork)
     assert.deepEqual(precompileAddresses(fork, DRAFT), [...before, ...added])
     for (const address of before)

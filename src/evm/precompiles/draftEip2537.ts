@@ -7,7 +7,7 @@
  * Curves, encodings and refusals are those of the final rules; prices and addresses are not. Points of MUL and MSM have
  * to be in the subgroup: the draft took that up in the same weeks, and no published file tells before from after.
  *
- * Not here: how a file is known to be filled under the draft (`cli/statetest`).
+ * Not here: how a file is known to be filled under the draft (`cli/testfiles`).
  */
 import { Fork } from '../../base/index.ts'
 import {
@@ -46,7 +46,8 @@ const G2_MSM_PRICE: MsmPrice = { mul: G2_MUL_GAS, discounts: DISCOUNTS }
 const PAIRING_PRICE: PairPrice = { base: 65_000, pair: 43_000 }
 
 const since = (gas: PrecompileRule['gas'], work: PrecompileRule['work']): PrecompileRule[] => [
-  { since: Fork.Prague, gas, work },
+  // What the tools called Prague in those weeks was Cancun and these precompiles.
+  { since: Fork.Cancun, gas, work },
 ]
 
 /** Addresses ascending. */

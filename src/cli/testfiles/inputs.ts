@@ -5,8 +5,8 @@
 import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createBrotliDecompress } from 'node:zlib'
-import type { StateTestRequest } from './messages.ts'
-import { unreadable } from './serveStateTests.ts'
+import type { TestRequest } from './messages.ts'
+import { unreadable } from './serveTests.ts'
 
 /** A file to run. */
 export type InputFile = {
@@ -14,7 +14,7 @@ export type InputFile = {
   readonly kind: 'json' | 'shard'
   /** On disk. */
   readonly byteCount: number
-  /** Named by the user, and not found in a folder: it must hold state tests. */
+  /** Named by the user, and not found in a folder: it must hold tests. */
   readonly isNamed: boolean
 }
 
@@ -27,7 +27,7 @@ const FOLDER_DEPTH_MAX = 64
 
 const NEWLINE = 0x0a
 
-/** Finds the files below a path. @throws VarveError STATETEST_UNREADABLE, and faults of the file system */
+/** Finds the files below a path. @throws VarveError TESTFILE_UNREADABLE, and faults of the file system */
 export function findInputs(path: string): InputFile[] {
   const stats = statSync(path)
   if (!stats.isDirectory()) {
@@ -66,12 +66,12 @@ function kindOf(name: string): InputFile['kind'] | undefined {
 /**
  * Cuts a file into requests.
  * @param onBytes told how many bytes of the file have been taken in
- * @throws VarveError STATETEST_UNREADABLE where a shard does not unpack
+ * @throws VarveError TESTFILE_UNREADABLE where a shard does not unpack
  */
 export async function* requestsOf(
   file: InputFile,
   onBytes: (byteCount: number) => void,
-): AsyncGenerator<StateTestRequest> {
+): AsyncGenerator<TestRequest> {
   if (file.kind === 'json') {
     yield { kind: 'file', path: file.path }
     onBytes(file.byteCount)

@@ -1,4 +1,4 @@
-/** Suites of state tests, run by the command that users run: `varve statetest SUITE --json`. */
+/** Suites of state and blockchain tests, run by the commands that users run: `varve statetest SUITE --json`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,13 +14,24 @@ type Row = {
   readonly error?: string
 }
 
-/** What the command ends with where all passed, and where some failed. */
+/** What a command ends with where all passed, and where some failed. */
 const EXIT_CODES: readonly (number | null)[] = [0, 1]
+/** Holds the states that suites of the engine API name by a hash. */
+const PRE_ALLOC_SUITE = 'eest-benchmark-prealloc'
 
-export async function runStateSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
-  const path = fixtures.folderOf(report.suite)
-  const command = join(import.meta.dirname, '../cli/main.js')
-  const args = [command, 'statetest', path, '--json']
+export function runStateSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
+  return runCommand(['statetest', fixtures.folderOf(report.suite)], report)
+}
+
+export function runBlockSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
+  const preAlloc = fixtures.has(PRE_ALLOC_SUITE)
+    ? ['--pre-alloc', fixtures.folderOf(PRE_ALLOC_SUITE)]
+    : []
+  return runCommand(['blocktest', fixtures.folderOf(report.suite), ...preAlloc], report)
+}
+
+async function runCommand(command: readonly string[], report: SuiteReport): Promise<void> {
+  const args = [join(import.meta.dirname, '../cli/main.js'), ...command, '--json']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const closed = once(child, 'close')
   let failCount = 0

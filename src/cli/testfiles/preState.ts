@@ -2,23 +2,19 @@
  * The state that a test starts from: a view for execution, and deltas that lead a state summary there and back again,
  * so that one summary serves test after test.
  */
-import { bytesCompare, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT } from '../../base/index.ts'
+import { bytesCompare, EMPTY_TRIE_ROOT } from '../../base/index.ts'
 import type { GenesisAccount } from '../../chain/index.ts'
 import { StateSummary, storedNodes } from '../../commit/index.ts'
-import { keccak256 } from '../../kernels/index.ts'
+import { allocationDelta } from '../../engine/index.ts'
 import {
   type AccountChange,
-  addressHashOf,
-  type CodeChange,
   FlatState,
   type HashKey,
   hashKey,
   PendingState,
-  type SlotChange,
   type StateDelta,
   type StateView,
   sealDelta,
-  slotHashOf,
 } from '../../state/index.ts'
 import { memoryStore } from '../../store/index.ts'
 
@@ -29,10 +25,8 @@ export class PreState {
   private readonly changes = new Map<HashKey, AccountChange>()
 
   constructor(accounts: readonly GenesisAccount[]) {
-    const codes: CodeChange[] = []
-    const changes = accounts.map((account) => accountChange(account, codes))
-    for (const change of changes) this.changes.set(hashKey(change.addressHash), change)
-    this.delta = sealDelta(changes, codes)
+    this.delta = allocationDelta(accounts)
+    for (const change of this.delta.accounts) this.changes.set(hashKey(change.addressHash), change)
     const view = new PendingState(new FlatState(memoryStore()))
     view.apply(this.delta)
     this.view = view
@@ -95,18 +89,3 @@ export class RootCalculator {
 
 /** A summary takes a reservation of address space, so one for each state would be many. */
 const STATE_COUNT_PER_SUMMARY = 512
-
-function accountChange(account: GenesisAccount, codes: CodeChange[]): AccountChange {
-  const { address, nonce, balance, code, storage } = account
-  const codeHash = code.length === 0 ? EMPTY_CODE_HASH : keccak256(code)
-  if (code.length > 0) codes.push({ codeHash, code })
-  const slots: SlotChange[] = storage.map(({ slot, value }) => ({
-    slotHash: slotHashOf(slot),
-    before: undefined,
-    after: value,
-  }))
-  slots.sort((a, b) => bytesCompare(a.slotHash, b.slotHash))
-  const after = { nonce, balance, codeHash }
-  const addressHash = addressHashOf(address)
-  return { addressHash, before: undefined, after, storageCleared: false, slots }
-}

@@ -83,17 +83,13 @@ export function invalid(
 ): VarveError<JsonValueErrorCode> {
   const text = found === undefined ? 'nothing' : JSON.stringify(found)
   const shown = text.length > 80 ? `${text.slice(0, 80)}…` : text
-  return new VarveError(
-    'STATETEST_INVALID',
-    `state test, ${path}: expected ${expected}, found ${shown}`,
-    {
-      path,
-      expected,
-    },
-  )
+  return new VarveError('TESTFILE_INVALID', `test ${path}: expected ${expected}, found ${shown}`, {
+    path,
+    expected,
+  })
 }
 
 /** Error codes of this module. */
 export type JsonValueErrorCode =
-  /** A state test lacks a field or holds something else there; the message names the place. */
-  'STATETEST_INVALID'
+  /** A test lacks a field or holds something else there; the message names the place. */
+  'TESTFILE_INVALID'

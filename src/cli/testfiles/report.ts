@@ -1,6 +1,8 @@
 /** What the command prints: an array of rows for machines, a table for people. */
 import { toJson } from '../exit.ts'
-import type { StateTestRow } from './messages.ts'
+import type { TestResult, TestRow } from './messages.ts'
+
+type Row = TestRow<TestResult>
 
 /** Failures that are shown in full. */
 const FAILURE_COUNT_SHOWN = 20
@@ -14,8 +16,7 @@ export class JsonRows {
     this.write = write
   }
 
-  add({ name, pass, fork, stateRoot, error }: StateTestRow): void {
-    const row = { name, pass, fork, stateRoot, ...(error === undefined ? {} : { error }) }
+  add({ folder: _, ...row }: Row): void {
     this.write(`${this.count++ === 0 ? '[\n' : ',\n'}${toJson(row)}`)
   }
 
@@ -29,9 +30,9 @@ export class Tally {
   passCount = 0
   failCount = 0
   private readonly folders = new Map<string, { passCount: number; failCount: number }>()
-  private readonly failures: StateTestRow[] = []
+  private readonly failures: Row[] = []
 
-  add(row: StateTestRow): void {
+  add(row: Row): void {
     let folder = this.folders.get(row.folder)
     if (folder === undefined) {
       folder = { passCount: 0, failCount: 0 }

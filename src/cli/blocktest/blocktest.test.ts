@@ -1,0 +1,227 @@
+/**
+ * Aim: blockchain tests mean here what their authors meant, and none can pass by mistake. Method: a small chain made by
+ * an engine and written down as a test, right and then wrong in each place that is checked; a sample of the published ones.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { toHex } from '../../base/index.ts'
+import { networkSpec, parseGenesisJson } from '../../chain/index.ts'
+import { type Block, encodeBlock, type Header, sealHeader } from '../../codec/index.ts'
+import { openEngine } from '../../engine/index.ts'
+import { memoryStore } from '../../store/index.ts'
+import { fixtureRecords, fixturesMissing } from '../../testing/index.ts'
+import { type BlockTest, isBlockTest, readBlockTest } from './blockTest.ts'
+import { type BlockTestResult, BlockTestRunner } from './runBlockTest.ts'
+
+type Draft = {
+  network: string
+  genesisBlockHeader: Record<string, unknown>
+  genesisRLP: string
+  pre: Record<string, unknown>
+  blocks: Record<string, unknown>[]
+  lastblockhash: string
+  postState?: Record<string, Record<string, unknown>>
+  postStateHash?: string
+}
+
+const RICH = `0x${'11'.repeat(20)}`
+const MINER = `0x${'22'.repeat(20)}`
+const CONTRACT = `0x${'33'.repeat(20)}`
+const EMPTY = { nonce: '0x00', code: '0x', storage: {} }
+const STORING = { balance: '0x00', nonce: '0x01', code: '0x00', storage: { '0x01': '0x02' } }
+
+const runner = await BlockTestRunner.open()
+const { draft, block } = await makeDraft()
+
+/** One empty block of Byzantium: 3 ether for the miner. */
+async function makeDraft(): Promise<{ draft: Draft; block: Block }> {
+  const pre = { [RICH]: { ...EMPTY, balance: '0x64' }, [CONTRACT]: STORING }
+  const file = { config: { chainId: 1 }, difficulty: '0x20000', gasLimit: '0x1c9c380', alloc: pre }
+  const spec = networkSpec('Byzantium', new Map(), 1n)!
+  const genesis = { ...parseGenesisJson(JSON.stringify(file)), spec }
+  const engine = await openEngine({ store: memoryStore(), genesis })
+  const { header } = engine.head
+  const made = engine.produce({ coinbase: new Uint8Array(20).fill(0x22), timestamp: 10n })
+  const draft: Draft = {
+    network: 'Byzantium',
+    genesisBlockHeader: headerJson(header),
+    genesisRLP: toHex(encodeBlock({ header, transactions: [], uncles: [] })),
+    pre,
+    blocks: [{ rlp: toHex(encodeBlock(made)), blockHeader: { hash: toHex(made.header.hash) } }],
+    lastblockhash: toHex(made.header.hash),
+    postState: { ...pre, [MINER]: { ...EMPTY, balance: '0x29a2241af62c0000' } },
+  }
+  return { draft, block: made }
+}
+
+function headerJson(header: Header): Record<string, unknown> {
+  const number = (value: bigint) => `0x${value.toString(16)}`
+  const { parentHash, coinbase, extraData, mixHash, nonce, hash } = header
+  const bytes = { parentHash, coinbase, extraData, mixHash, nonce, hash }
+  return {
+    ...Object.fromEntries(Object.entries(bytes).map(([key, value]) => [key, toHex(value)])),
+    difficulty: number(header.difficulty),
+    gasLimit: number(header.gasLimit),
+    gasUsed: number(header.gasUsed),
+    timestamp: number(header.timestamp),
+  }
+}
+
+function read(value: unknown): BlockTest {
+  return readBlockTest('draft', JSON.parse(JSON.stringify(value)), () => undefined)
+}
+
+function run(change: (copy: Draft) => void): Promise<BlockTestResult> {
+  // As text, so that states that share accounts part.
+  const copy = JSON.parse(JSON.stringify(draft)) as Draft
+  change(copy)
+  return runner.run(read(copy))
+}
+
+/** The block with another header, as the test would hold it. */
+function withHeader(changes: Partial<Header>): string {
+  return toHex(encodeBlock({ ...block, header: sealHeader({ ...block.header, ...changes }) }))
+}
+
+test('a right test passes, and its row says where the chain ends', async () => {
+  const result = await run(() => undefined)
+  assert.deepEqual(result, {
+    name: 'draft',
+    pass: true,
+    fork: 'Byzantium',
+    stateRoot: toHex(block.header.stateRoot),
+    lastBlockHash: toHex(block.header.hash),
+  })
+})
+
+const faults: [name: string, message: RegExp, change: (copy: Draft) => void][] = [
+  [
+    'genesis hash',
+    /^genesis: \[GENESIS_HASH/,
+    (copy) => void (copy.genesisBlockHeader['timestamp'] = '0x1'),
+  ],
+  ['genesis bytes', /^expected genesis 0x/, (copy) => void (copy.genesisRLP = '0xc0')],
+  ['pre state', /^genesis: /, (copy) => void (copy.pre = {})],
+  ['head', /^expected head 0x/, (copy) => void (copy.lastblockhash = `0x${'00'.repeat(32)}`)],
+  ['a block too few', /^expected head 0x/, (copy) => void copy.blocks.pop()],
+  [
+    'hash of a block',
+    /^block 0: expected hash/,
+    (copy) => void (copy.blocks[0]!['blockHeader'] = { hash: `0x${'00'.repeat(32)}` }),
+  ],
+  [
+    'a valid block that must fail',
+    /block 0: expected InvalidNumber, found the block was accepted/,
+    (copy) => void (copy.blocks[0]!['expectExceptionALL'] = 'InvalidNumber'),
+  ],
+  [
+    'a block that fails',
+    /^block 0: refused: \[BLOCK_STATE_ROOT_MISMATCH\]/,
+    (copy) => void (copy.blocks = [{ rlp: withHeader({ stateRoot: new Uint8Array(32) }) }]),
+  ],
+  [
+    'another reason',
+    /^block 0: expected InvalidNumber, found \[BLOCK_STATE_ROOT_MISMATCH\]/,
+    (copy) =>
+      void copy.blocks.unshift({
+        rlp: withHeader({ stateRoot: new Uint8Array(32) }),
+        expectException: 'InvalidNumber',
+      }),
+  ],
+  [
+    'bytes that are no block',
+    /^block 0: refused: \[RLP_/,
+    (copy) => void (copy.blocks[0]!['rlp'] = '0xc0'),
+  ],
+  [
+    'a balance',
+    /^account 0x2{40}: balance/,
+    (copy) => void (copy.postState![MINER]!['balance'] = '0x01'),
+  ],
+  [
+    'a slot',
+    /slot 0x0+1: expected/,
+    (copy) => void (copy.postState![CONTRACT]!['storage'] = { '0x01': '0x03' }),
+  ],
+  [
+    'a slot too many',
+    /^storages: expected 0, found 1/,
+    (copy) => void (copy.postState![CONTRACT]!['storage'] = {}),
+  ],
+  ['code', /: code: expected/, (copy) => void (copy.postState![CONTRACT]!['code'] = '0x01')],
+  ['nonce', /: nonce: expected/, (copy) => void (copy.postState![RICH]!['nonce'] = '0x01')],
+  [
+    'an account too many',
+    /^accounts: expected 2, found 3/,
+    (copy) => void delete copy.postState![RICH],
+  ],
+  [
+    'the hash of the state',
+    /^expected state root/,
+    (copy) => {
+      delete copy.postState
+      copy.postStateHash = `0x${'00'.repeat(32)}`
+    },
+  ],
+]
+for (const [name, message, change] of faults)
+  test(`a test that is wrong fails: ${name}`, async () => {
+    const result = await run(change)
+    assert.equal(result.pass, false)
+    assert.match(result.error ?? '', message)
+  })
+
+test('a refusal for the expected reason is none of the test’s, and the chain goes on', async () => {
+  const result = await run(
+    (copy) =>
+      void copy.blocks.unshift(
+        { rlp: withHeader({ number: 7 }), expectException: 'BlockException.INVALID_BLOCK_NUMBER' },
+        { rlp: '0xc0', expectException: 'BlockException.RLP_STRUCTURES_ENCODING' },
+      ),
+  )
+  assert.equal(result.error, undefined)
+})
+
+test('the state may be given by its hash alone', async () => {
+  const result = await run((copy) => {
+    delete copy.postState
+    copy.postStateHash = toHex(block.header.stateRoot)
+  })
+  assert.equal(result.error, undefined)
+})
+
+test('what is no test, names an unknown network or lacks a field is refused by name', () => {
+  assert.equal(isBlockTest({ network: 'Cancun' }), false)
+  assert.equal(isBlockTest(draft), true)
+  assert.throws(() => read({ ...draft, network: 'Nowhere' }), { code: 'TESTFILE_NETWORK_UNKNOWN' })
+  assert.throws(() => read({ ...draft, lastblockhash: '0x00' }), { code: 'TESTFILE_INVALID' })
+  const shared = { network: 'Osaka', lastblockhash: draft.lastblockhash, engineNewPayloads: [] }
+  assert.throws(() => read({ ...shared, preHash: '0x01' }), { code: 'TESTFILE_PRESTATE_MISSING' })
+})
+
+/** Suites of which every n-th file is run, so that `npm test` sees each kind of test in seconds. */
+const SAMPLES: readonly (readonly [suite: string, oneIn: number])[] = [
+  ['et-blockchain', 20],
+  ['legacy-constantinople-blockchain-state', 60],
+  ['eest-blockchain', 40],
+]
+
+for (const [suite, oneIn] of SAMPLES)
+  test(`a sample of ${suite}`, {
+    skip: fixturesMissing(
+      suite,
+      'github.com/ethereum/tests, github.com/ethereum/execution-spec-tests',
+    ),
+  }, async () => {
+    let fileCount = 0
+    let passCount = 0
+    for await (const { tests } of fixtureRecords<{ tests: Record<string, unknown> }>(suite)) {
+      if (fileCount++ % oneIn !== 0) continue
+      for (const [name, value] of Object.entries(tests)) {
+        const { error } = await runner.run(readBlockTest(name, value, () => undefined))
+        assert.equal(error, undefined, name)
+        passCount++
+      }
+    }
+    assert.ok(passCount > 0)
+  })
