@@ -26,6 +26,8 @@ const CHAINS: readonly ChainSpec[] = [mainnet, sepolia, holesky, hoodi]
 export async function runRealWitnessSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
   await preparePrecompiles()
   let gas = 0n
+  let byteCount = 0
+  let byteCountReduced = 0
   let milliseconds = 0
   for await (const record of fixtures.records<Record>(report.suite)) {
     const spec = CHAINS.find(({ chainId }) => chainId === BigInt(record.chainId))!
@@ -37,23 +39,49 @@ export async function runRealWitnessSuite(fixtures: Fixtures, report: SuiteRepor
       const result = verify(record, block, { refused: strict, absent: lenient })
       milliseconds += performance.now() - start
       gas += result.gasUsed
+      if (result.isProven) {
+        const reduced = reduce(record, block, strict)
+        byteCount += reduced.before
+        byteCountReduced += reduced.after
+      }
       return Number(result.gasUsed) === record.expect.gasUsed
         ? undefined
         : `expected ${record.expect.gasUsed} gas, found ${result.gasUsed}`
     })
   }
+  const share = Math.round((100 * byteCountReduced) / byteCount)
+  report.note(`what the blocks need of their witnesses is ${share} % of the bytes`)
   report.note(`${(Number(gas) / 1000 / milliseconds).toFixed(1)} Mgas/s, witnesses opened and all`)
+}
+
+/** Of a witness with headers the part that its block needs, which must do as well. Sizes in bytes of nodes. */
+function reduce(
+  record: Record,
+  block: Block,
+  executor: StatelessExecutor,
+): { before: number; after: number } {
+  const { witness } = record
+  if (witness.headers.length === 0) return { before: 0, after: 0 }
+  const whole = {
+    state: witness.state.map(bytesOf),
+    codes: witness.codes.map(bytesOf),
+    headers: oldestFirst(witness.headers.map(bytesOf)),
+  }
+  const part = executor.reduce(block, whole)
+  executor.execute(block, part)
+  const size = (list: readonly Uint8Array[]) => list.reduce((sum, { length }) => sum + length, 0)
+  return { before: size(whole.state), after: size(part.state) }
 }
 
 type Executors = Readonly<{ [kind in UnprovenAccounts]: StatelessExecutor }>
 
 function verify(record: Record, block: Block, executors: Executors) {
   try {
-    return execute(record, block, executors.refused)
+    return { ...execute(record, block, executors.refused), isProven: true }
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'WITNESS_NODE_MISSING'))
       throw error
-    return execute(record, block, executors.absent)
+    return { ...execute(record, block, executors.absent), isProven: false }
   }
 }
 

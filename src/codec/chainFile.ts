@@ -4,7 +4,7 @@
  */
 import { RLP_ITEM_BYTES_MAX, VarveError } from '../base/index.ts'
 import { type Block, decodeBlock } from './block.ts'
-import { FileWindow } from './fileWindow.ts'
+import { type ByteWindow, FileWindow, memoryWindow } from './fileWindow.ts'
 
 /** Most bytes of an RLP header: the first byte and eight of length. */
 const RLP_HEADER_BYTES_MAX = 9
@@ -23,12 +23,15 @@ export type ChainFileBlock = {
 export class ChainFileReader {
   readonly path: string
   readonly byteCount: number
-  private readonly file: FileWindow
+  private readonly file: ByteWindow
 
-  /** @throws VarveError FILE_UNREADABLE, CHAIN_FILE_GZIP */
-  constructor(path: string) {
+  /**
+   * @param bytes the file's content, where the path is only a name for it
+   * @throws VarveError FILE_UNREADABLE, CHAIN_FILE_GZIP
+   */
+  constructor(path: string, bytes?: Uint8Array) {
     this.path = path
-    this.file = new FileWindow(path)
+    this.file = bytes === undefined ? new FileWindow(path) : memoryWindow(bytes)
     this.byteCount = this.file.byteCount
     const magic = this.file.read(0, 2)
     if (magic[0] === 0x1f && magic[1] === 0x8b) {

@@ -4,8 +4,25 @@ import { VarveError } from '../base/index.ts'
 
 const WINDOW_BYTES = 1024 * 1024
 
+/** Bytes that are read in ranges. */
+export type ByteWindow = {
+  readonly byteCount: number
+  /** `length` bytes from `offset` on, or fewer at the end; a view that the next call may overwrite. */
+  read(offset: number, length: number): Uint8Array
+  close(): void
+}
+
+/** Bytes in memory as a window. */
+export function memoryWindow(bytes: Uint8Array): ByteWindow {
+  return {
+    byteCount: bytes.length,
+    read: (offset, length) => bytes.subarray(offset, offset + length),
+    close: () => {},
+  }
+}
+
 /** A file opened for reading. Close it when done. Not for files that grow or shrink meanwhile. */
-export class FileWindow {
+export class FileWindow implements ByteWindow {
   readonly path: string
   /** Length of the file in bytes when it was opened. */
   readonly byteCount: number

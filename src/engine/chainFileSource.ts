@@ -15,10 +15,13 @@ export class ChainFileSource implements BlockSource {
   private readonly offsets: readonly number[]
   private kept: KeptBlocks | undefined
 
-  /** @throws VarveError FILE_UNREADABLE, CHAIN_FILE_* */
-  constructor(path: string) {
+  /**
+   * @param bytes the file's content, where the path is only a name for it
+   * @throws VarveError FILE_UNREADABLE, CHAIN_FILE_*
+   */
+  constructor(path: string, bytes?: Uint8Array) {
     this.path = path
-    this.reader = new ChainFileReader(path)
+    this.reader = new ChainFileReader(path, bytes)
     try {
       this.offsets = this.reader.offsets()
       if (this.offsets.length === 0)

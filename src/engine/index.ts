@@ -25,7 +25,7 @@ export {
   type ImportResult,
   importChain,
 } from './importChain.ts'
-export { openBlockSource } from './openBlockSource.ts'
+export { encodedBlockSource, openBlockSource } from './openBlockSource.ts'
 export {
   blockOfPayload,
   type ExecutionPayload,

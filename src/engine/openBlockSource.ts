@@ -10,3 +10,18 @@ import { Era1Source } from './era1Source.ts'
 export function openBlockSource(path: string): BlockSource {
   return path.endsWith('.era1') ? new Era1Source(path) : new ChainFileSource(path)
 }
+
+/**
+ * Blocks that are at hand as RLP, as a source.
+ * @param name stands for a path in messages
+ * @throws VarveError CHAIN_FILE_*
+ */
+export function encodedBlockSource(name: string, blocks: readonly Uint8Array[]): BlockSource {
+  const bytes = new Uint8Array(blocks.reduce((sum, block) => sum + block.length, 0))
+  let offset = 0
+  for (const block of blocks) {
+    bytes.set(block, offset)
+    offset += block.length
+  }
+  return new ChainFileSource(name, bytes)
+}

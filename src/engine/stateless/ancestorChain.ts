@@ -42,15 +42,20 @@ export class AncestorChain {
     return new AncestorChain(headers, parent)
   }
 
+  /** An ancestor's header. @throws VarveError WITNESS_HEADER_MISSING */
+  headerOf(number: number): Header {
+    const header = this.headers[this.headers.length - 1 - (this.parent.number - number)]
+    if (header === undefined) throw headerMissing(number)
+    return header
+  }
+
   /**
    * Hash of an ancestor, for BLOCKHASH.
    * @param number one of the 256 before the block's
    * @throws VarveError WITNESS_HEADER_MISSING
    */
   hashOf(number: bigint): Uint8Array {
-    const header = this.headers[this.headers.length - 1 - (this.parent.number - Number(number))]
-    if (header === undefined) throw headerMissing(Number(number))
-    return header.hash
+    return this.headerOf(Number(number)).hash
   }
 }
 

@@ -89,6 +89,8 @@ class StatelessFuzz {
     if (witness.headers.length > 1) this.counts.ancestors++
     const expected = this.executor.execute(block, witnessFromJson(witnessToJson(witness)))
     assert.deepEqual(expected.receipts, this.engine.receipts('latest'))
+    const padded = { ...witness, state: [...witness.state].reverse().concat(this.prng.bytes(40)) }
+    assert.deepEqual(this.executor.reduce(block, padded), witness)
     this.counts.blocks++
     for (let round = 0; round < 12; round++) this.checkDamaged(block, witness, expected)
   }

@@ -23,6 +23,7 @@ import type { BlockHashReader, BlockOutcome } from '../../execute/index.ts'
 import { checkBlock, checkOrphan, checkRoot, type RunContext } from '../blockCheck.ts'
 import { PhaseClock } from '../phases.ts'
 import { AncestorChain } from './ancestorChain.ts'
+import { makeWitness } from './makeWitness.ts'
 import type { BlockWitness } from './witness.ts'
 
 export type StatelessOptions = {
@@ -107,6 +108,24 @@ export class StatelessExecutor {
     const rules = rulesOf(block.header, this.spec)
     const context = this.contextOf(rules, parent, preimages)
     return this.finish(block, checkOrphan(block, rules, context), context)
+  }
+
+  /**
+   * The part of a witness that the block needs: what `Engine.witness` would make of it. Entries that play no part, such
+   * as nodes of the state after the block, are left out.
+   * @throws VarveError as `execute`; WITNESS_NODE_MISSING for an unproven account, whatever the options say
+   */
+  reduce(block: Block, witness: BlockWitness): BlockWitness {
+    const { spec, machine, recovery, precompileSet, clock } = this
+    const chain = AncestorChain.link(witness.headers, block.header)
+    const { parent: header } = chain
+    const { view, nodes } = openWitnessState(header.stateRoot, witness)
+    return makeWitness(block, {
+      ...{ spec, machine, recovery, precompileSet, clock, view, nodes },
+      parent: { header, totalDifficulty: assumedTotal(block.header, spec) },
+      ancestors: undefined,
+      ancestor: (number) => chain.headerOf(number),
+    })
   }
 
   private contextOf(
