@@ -2,7 +2,7 @@
  * Accounts of the block, each with its state before the block and now. Records are 192 bytes in one block that may
  * move when it grows: take `account(number)` anew after anything that can load an account. Number 0 is no account.
  */
-import { allocate, regrow } from './heap'
+import { allocate, regrow, release } from './heap'
 import { hostHasStorage, hostLoadAccount, hostOpenStorage } from './host'
 import {
   J_BALANCE,
@@ -17,7 +17,7 @@ import {
 } from './journal'
 import { P_EMPTY_VANISH, P_PRECOMPILE_256, P_PRECOMPILES, parameter } from './rules'
 import { epoch } from './state'
-import { checkBits, clearTable, enter, hashAddress, PROBE_MAX, slotOf, tagOf } from './table'
+import { bitsAfter, checkBits, clearTable, enter, hashAddress, PROBE_MAX, slotOf, tagOf } from './table'
 import { add, copyWord, isZero, setSmall, subtract } from './word'
 
 export const ACCOUNT_BYTES: usize = 192
@@ -65,6 +65,8 @@ const EMPTY_1: u64 = 0xc003c7dcb27d7e92
 const EMPTY_2: u64 = 0x3b2782ca53b600e5
 const EMPTY_3: u64 = 0x70a4855d04d8fa7b
 
+const TABLE_BITS_MIN: u32 = 9
+
 let records: usize = 0
 let recordsClass: u32 = 0
 let count: u32 = 0
@@ -86,7 +88,7 @@ export function account(index: u32): usize {
 export function initAccounts(): void {
   recordsClass = 16
   records = allocate(recordsClass)
-  tableBits = 9
+  tableBits = TABLE_BITS_MIN
   table = allocate(tableBits + 3)
   touchedClass = 12
   touched = allocate(touchedClass)
@@ -97,6 +99,12 @@ export function initAccounts(): void {
 
 /** Forgets everything, at the start of a block. */
 export function clearAccounts(): void {
+  const bits = bitsAfter(tableBits, count, TABLE_BITS_MIN)
+  if (bits != tableBits) {
+    release(table, tableBits + 3)
+    tableBits = bits
+    table = allocate(bits + 3)
+  }
   count = 0
   clearTable(table, tableBits)
   memory.fill(records, 0, ACCOUNT_BYTES)

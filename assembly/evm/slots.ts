@@ -4,11 +4,11 @@
  * added; numbers stay. Number 0 is no slot.
  */
 import { A_STORAGE_GENERATION, account, mayHaveSlots } from './accounts'
-import { allocate, regrow } from './heap'
+import { allocate, regrow, release } from './heap'
 import { hostLoadSlot, hostTrimmedForget } from './host'
 import { J_SLOT, J_WARM_SLOT, recordNumber, recordWord } from './journal'
 import { epoch, trimmed } from './state'
-import { checkBits, clearTable, enter, hashCell, slotOf, tagOf } from './table'
+import { bitsAfter, checkBits, clearTable, enter, hashCell, slotOf, tagOf } from './table'
 import { copyWord, equals, setSmall } from './word'
 
 export const SLOT_BYTES: usize = 160
@@ -30,6 +30,8 @@ export const S_GENERATION: usize = 140
 /** u32: 1 where the value is known. */
 export const S_LOADED: usize = 144
 
+const TABLE_BITS_MIN: u32 = 10
+
 let records: usize = 0
 let recordsClass: u32 = 0
 let count: u32 = 0
@@ -45,12 +47,18 @@ export function slotRecord(index: u32): usize {
 export function initSlots(): void {
   recordsClass = 16
   records = allocate(recordsClass)
-  tableBits = 10
+  tableBits = TABLE_BITS_MIN
   table = allocate(tableBits + 3)
   clearSlots()
 }
 
 export function clearSlots(): void {
+  const bits = bitsAfter(tableBits, count, TABLE_BITS_MIN)
+  if (bits != tableBits) {
+    release(table, tableBits + 3)
+    tableBits = bits
+    table = allocate(bits + 3)
+  }
   count = 0
   clearTable(table, tableBits)
 }

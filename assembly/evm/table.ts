@@ -97,6 +97,14 @@ export function enter(table: usize, bits: u32, hash: u64, record: u32): bool {
   return false
 }
 
+/**
+ * Bits of a table for the next block: one less where the last one used less than an eighth of what it may hold. A
+ * table is cleared whole, so without this one big block would cost every later one a clearing of many MiB.
+ */
+export function bitsAfter(bits: u32, count: u32, least: u32): u32 {
+  return bits > least && count << 4 < u32(1) << bits ? bits - 1 : bits
+}
+
 export function clearTable(table: usize, bits: u32): void {
   memory.fill(table, 0, (<usize>8) << bits)
 }

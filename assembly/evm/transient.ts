@@ -2,15 +2,16 @@
  * Transient storage (EIP-1153): cells of 80 bytes {key, value, u32 account, u32 transaction}. The table's entries are
  * stamped with the transaction, so a new one starts empty at no cost.
  */
-import { allocate, regrow } from './heap'
+import { allocate, regrow, release } from './heap'
 import { J_TRANSIENT, recordWord } from './journal'
 import { epoch } from './state'
-import { checkBits, clearTable, hashCell, slotOf } from './table'
+import { bitsAfter, checkBits, clearTable, hashCell, slotOf } from './table'
 import { copyWord, equals, setSmall } from './word'
 
 const CELL_BYTES: usize = 80
 const C_VALUE: usize = 32
 const C_ACCOUNT: usize = 64
+const TABLE_BITS_MIN: u32 = 8
 
 let cells: usize = 0
 let cellsClass: u32 = 0
@@ -28,13 +29,19 @@ export function transientRecord(index: u32): usize {
 export function initTransient(): void {
   cellsClass = 13
   cells = allocate(cellsClass)
-  tableBits = 8
+  tableBits = TABLE_BITS_MIN
   table = allocate(tableBits + 3)
   clearTransient()
 }
 
 /** Forgets everything; needed only where transaction numbers start again. */
 export function clearTransient(): void {
+  const bits = bitsAfter(tableBits, count, TABLE_BITS_MIN)
+  if (bits != tableBits) {
+    release(table, tableBits + 3)
+    tableBits = bits
+    table = allocate(bits + 3)
+  }
   count = 0
   clearTable(table, tableBits)
 }

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { Fork } from '../base/index.ts'
 import { EvmEngine } from '../kernels/index.ts'
 import './evm.bench.ts'
+import './storageAccess.bench.ts'
 import { Machine } from './machine.ts'
 import { addressOf, assemble, type RunOptions, runCode, World } from './testWorld.suite.ts'
 

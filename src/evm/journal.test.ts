@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { bigintToBytes, Fork } from '../base/index.ts'
 import { Prng } from '../testing/index.ts'
 import { Machine, type Snapshot } from './machine.ts'
-import { addressOf, assemble, blockOf, runCode, SENDER, World } from './testWorld.suite.ts'
+import { addressOf, assemble, blockOf, runCode, SENDER, TARGET, World } from './testWorld.suite.ts'
 
 type ModelAccount = { nonce: bigint; balance: bigint; code: string; storage: Map<number, bigint> }
 type Model = Map<number, ModelAccount>
@@ -296,6 +296,25 @@ test('storage is opened once a block, and only where there may be slots', () => 
     machine.revert(snapshot)
     assert.deepEqual(slots(missing), [0n, 0n, 0n])
     assert.deepEqual([world.storageOpenings, world.slotLoads], [2, 3], 'no account, no question')
+  }
+})
+
+test('tables that a big block made large are right in the small blocks after it, while they shrink', () => {
+  const machine = new Machine()
+  const world = new World()
+  const gas = 1n << 50n
+  const count = (cells: number): Uint8Array =>
+    assemble(
+      `${cells} :l DUP1 DUP1 SSTORE DUP1 DUP1 TSTORE DUP1 BALANCE POP 1 SWAP1 SUB DUP1 @l JUMPI`,
+    )
+  for (const cells of [20_000, 3, 40, 3, 3, 700, 3, 3, 3, 3, 3, 3, 3, 3, 5000, 3]) {
+    const { status } = runCode(count(cells), { machine, world, gas })
+    assert.equal(status, 0)
+    const writes = machine.writeSet().find(({ slots }) => slots.length > 0)
+    assert.equal(writes?.slots.length, cells)
+    for (const cell of [1, 2, 3, cells])
+      assert.equal(machine.getStorage(TARGET, bigintToBytes(BigInt(cell), 32)), BigInt(cell))
+    assert.equal(machine.getStorage(TARGET, bigintToBytes(BigInt(cells + 1), 32)), 0n)
   }
 })
 

@@ -49,6 +49,12 @@ export function median(samples: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
 }
 
+/** The sample below which `share` of all lie, 0.99 for P99. */
+export function quantile(samples: ArrayLike<number>, share: number): number {
+  const sorted = Float64Array.from(samples).sort()
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!
+}
+
 /** Nanoseconds a call of `work` took. */
 export function timeNs(work: () => void): number {
   const start = process.hrtime.bigint()
