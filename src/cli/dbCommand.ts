@@ -51,6 +51,7 @@ function printStats(flags: DbFlags & { readonly digest?: boolean }): Promise<voi
             chain: engine.spec.name,
             chainId: engine.spec.chainId,
             head,
+            kept: engine.kept,
             tables,
             bytes,
             digest,
@@ -59,7 +60,9 @@ function printStats(flags: DbFlags & { readonly digest?: boolean }): Promise<voi
         return
       }
       console.log(`chain ${engine.spec.name} (id ${engine.spec.chainId})`)
-      console.log(`head  block ${head.number} ${head.hash}\nroot  ${head.stateRoot}\n`)
+      console.log(`head  block ${head.number} ${head.hash}\nroot  ${head.stateRoot}`)
+      const { oldest, newest, sideCount } = engine.kept
+      console.log(`kept  states of blocks ${oldest} to ${newest}, ${sideCount} side blocks\n`)
       console.log(`${'table'.padEnd(14)}${'rows'.padStart(12)}${'bytes'.padStart(16)}`)
       for (const { table, entryCount, bytes: size } of tables)
         console.log(

@@ -1,4 +1,4 @@
-/** `varve get`: one answer from the newest state of a database. */
+/** `varve get`: one answer from a state that a database keeps, the newest or one of those before. */
 import { Command } from 'commander'
 import { toHex, toQuantity } from '../base/index.ts'
 import type { AccountProof, EngineView } from '../engine/index.ts'
@@ -30,7 +30,7 @@ function subcommand(get: Command, name: string, description: string, slots?: str
     .requiredOption('--db <dir>', 'database folder', parseFolder)
     .option(
       '--block <number|latest>',
-      'block whose state is asked; so far only the newest is kept',
+      'block whose state is asked; as far back as states are kept, see `varve db stats`',
       parseBlock,
       'latest',
     )

@@ -13,6 +13,7 @@ type ImportFlags = {
   readonly genesis?: string
   readonly to?: number
   readonly batch?: number
+  readonly history?: number
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -31,6 +32,7 @@ export function addImportCommand(program: Command): void {
     )
     .option('--to <number>', 'last block to import', parseCount)
     .option('--batch <blocks>', 'blocks in one write to the database', parsePositive)
+    .option('--history <blocks>', 'blocks behind the head whose states are kept (128)', parseCount)
     .option('--json', 'print one JSON object')
     .option('--quiet', 'no progress')
     .addHelpText(
@@ -79,8 +81,9 @@ export async function importFiles(
   const genesisName = flags.genesis ?? (isFresh ? 'mainnet' : undefined)
   const genesis = genesisName === undefined ? {} : { genesis: await loadGenesis(genesisName) }
   const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
+  const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
   try {
-    return await withWritableEngine(flags.db, { ...genesis, ...batch }, async (engine) => {
+    return await withWritableEngine(flags.db, { ...genesis, ...batch, ...history }, async (engine) => {
       const start = performance.now()
       let blocks = 0
       let megagas = 0
