@@ -59,6 +59,8 @@ test('import goes to --to, goes on from there, and a last run does nothing and s
     'head',
     'seconds',
     'blocksPerSecond',
+    'megagas',
+    'megagasPerSecond',
     'phases',
     'stopped',
   ])
@@ -100,7 +102,15 @@ test('get answers, in lines and in JSON, of accounts that exist and of others', 
   assert.equal(json('get', 'proof', nobody, '--db', db).value.codeHash, `0x${'00'.repeat(32)}`)
   const old = varve('get', 'account', miner, '--db', db, '--block', '5')
   assert.equal(old.status, 1)
-  assert.match(old.stderr, /state of block 5 is not kept/)
+  assert.match(old.stderr, /state of block 5 is not kept: kept are those of blocks 1872 to 2000/)
+  // The states before the newest are answered as well, and differ from it.
+  const at = (block: string) =>
+    json('get', 'account', miner, '--db', db, '--block', block).value.balance
+  assert.equal(at('2000'), at('latest'))
+  assert.ok(BigInt(at('1872')) < BigInt(at('2000')))
+  const older = json('get', 'proof', miner, '0x1', '--db', db, '--block', '1900').value
+  assert.equal(BigInt(older.balance), BigInt(at('1900')))
+  assert.equal(older.block.number, 1900)
 })
 
 test('wrong usage ends with 2 and a line that says what was expected', () => {

@@ -83,22 +83,26 @@ export async function importFiles(
   const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
   const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
   try {
-    return await withWritableEngine(flags.db, { ...genesis, ...batch, ...history }, async (engine) => {
-      const start = performance.now()
-      let blocks = 0
-      let megagas = 0
-      let stopped = false
-      for (const file of files) {
-        if (stopped) break
-        const result = await importFile(engine, file, flags, stop.signal)
-        blocks += result.blockCount
-        megagas += megagasOf(result.gasUsed)
-        stopped = result.isStopped
-      }
-      const seconds = (performance.now() - start) / 1000
-      const isUntouched = stopped && blocks === 0 && isFresh
-      return reportOf(engine, { blocks, megagas, seconds, stopped, isUntouched })
-    })
+    return await withWritableEngine(
+      flags.db,
+      { ...genesis, ...batch, ...history },
+      async (engine) => {
+        const start = performance.now()
+        let blocks = 0
+        let megagas = 0
+        let stopped = false
+        for (const file of files) {
+          if (stopped) break
+          const result = await importFile(engine, file, flags, stop.signal)
+          blocks += result.blockCount
+          megagas += megagasOf(result.gasUsed)
+          stopped = result.isStopped
+        }
+        const seconds = (performance.now() - start) / 1000
+        const isUntouched = stopped && blocks === 0 && isFresh
+        return reportOf(engine, { blocks, megagas, seconds, stopped, isUntouched })
+      },
+    )
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }
