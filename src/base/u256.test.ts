@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Prng } from '../testing/index.ts'
-import { bigintFromBytes, bigintToBytes, bigintToMinimalBytes, U64_MAX, U256_MAX } from './u256.ts'
+import {
+  bigintByteCount,
+  bigintFromBytes,
+  bigintToBytes,
+  bigintToMinimalBytes,
+  U64_MAX,
+  U256_MAX,
+  writeMinimalBigint,
+} from './u256.ts'
 
 test('integers survive the way through bytes, of fixed and of minimal width', () => {
   const prng = new Prng(3)
@@ -30,4 +38,20 @@ test('integers beyond 256 bits, as the fields of pairing curves have', () => {
 test('an integer that does not fit its width is a bug of the caller', () => {
   assert.throws(() => bigintToBytes(256n, 1), /fits its width/)
   assert.throws(() => bigintToBytes(-1n, 1), /not negative/)
+})
+
+test('an integer is written without leading zeros, in as many bytes as are counted', () => {
+  const widths = [0n, 1n, 127n, 128n, 255n, 256n, 2n ** 53n, U64_MAX, U64_MAX + 1n, U256_MAX]
+  for (const value of [...widths, U256_MAX + 1n, 2n ** 300n]) {
+    const expected = bigintToMinimalBytes(value)
+    assert.equal(bigintByteCount(value), expected.length, `${value}`)
+    const target = new Uint8Array(50).fill(0xaa)
+    const end = writeMinimalBigint(target, 3, value)
+    assert.equal(end, 3 + expected.length)
+    assert.deepEqual(target.subarray(3, end), expected)
+    assert.ok(target.subarray(0, 3).every((byte) => byte === 0xaa))
+    assert.ok(target.subarray(end).every((byte) => byte === 0xaa))
+  }
+  assert.throws(() => bigintByteCount(-1n))
+  assert.throws(() => writeMinimalBigint(new Uint8Array(40), 0, -1n))
 })

@@ -36,6 +36,23 @@ export function bigintToMinimalBytes(value: bigint): Uint8Array {
   return bytes.slice(leadingZeroCount(bytes))
 }
 
+/** Bytes that the integer takes without leading zeros: 0 for 0. Allocates nothing up to 256 bits. */
+export function bigintByteCount(value: bigint): number {
+  if (value === 0n) return 0
+  const bytes = bigEndian(value)
+  return bytes.length - leadingZeroCount(bytes)
+}
+
+/** Writes the integer without leading zeros at `offset`; returns the offset behind it. */
+export function writeMinimalBigint(target: Uint8Array, offset: number, value: bigint): number {
+  if (value === 0n) return offset
+  const bytes = bigEndian(value)
+  let from = leadingZeroCount(bytes)
+  let at = offset
+  while (from < bytes.length) target[at++] = bytes[from++]!
+  return at
+}
+
 /** Big-endian bytes of fixed width, filled with zeros on the left. */
 export function bigintToBytes(value: bigint, width: number): Uint8Array {
   const bytes = bigEndian(value)

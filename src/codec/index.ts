@@ -56,7 +56,9 @@ export {
   type RlpRaw,
   rlpBytesLength,
   rlpHeaderBytes,
+  rlpIntegerLength,
   writeRlpBytes,
+  writeRlpInteger,
   writeRlpListHeader,
 } from './rlp.ts'
 export { type RlpErrorCode, RlpReader } from './rlpReader.ts'

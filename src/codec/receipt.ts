@@ -10,7 +10,7 @@
  *
  *   rlp([type, status or root, cumulative gas used, logs])
  */
-import { ADDRESS_BYTES, bigintToMinimalBytes, HASH_BYTES, VarveError } from '../base/index.ts'
+import { ADDRESS_BYTES, HASH_BYTES, VarveError } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { BLOOM_BYTES } from './header.ts'
 import {
@@ -18,7 +18,9 @@ import {
   type RlpInput,
   rlpBytesLength,
   rlpHeaderBytes,
+  rlpIntegerLength,
   writeRlpBytes,
+  writeRlpInteger,
   writeRlpListHeader,
 } from './rlp.ts'
 import { RlpReader, rlpFault } from './rlpReader.ts'
@@ -140,7 +142,6 @@ export function encodeEnvelopes(receipts: readonly Receipt[]): Uint8Array[] {
 type EnvelopePlan = {
   readonly receipt: Receipt
   readonly outcome: Uint8Array
-  readonly gas: Uint8Array
   readonly logs: Uint8Array
   readonly payloadBytes: number
   readonly length: number
@@ -152,21 +153,20 @@ const STATUSES = [new Uint8Array(0), Uint8Array.of(1)] as const
 function planOf(receipt: Receipt): EnvelopePlan {
   const { type, cumulativeGasUsed, logs: list } = receipt
   const outcome = typeof receipt.outcome === 'number' ? STATUSES[receipt.outcome] : receipt.outcome
-  const gas = bigintToMinimalBytes(cumulativeGasUsed)
   const logs = list.length === 0 ? NO_LOGS : encodeRlp(logsToRlp(list))
   const payloadBytes =
-    rlpBytesLength(outcome) + rlpBytesLength(gas) + BLOOM_FIELD_BYTES + logs.length
+    rlpBytesLength(outcome) + rlpIntegerLength(cumulativeGasUsed) + BLOOM_FIELD_BYTES + logs.length
   const length = (type === 0 ? 0 : 1) + rlpHeaderBytes(payloadBytes) + payloadBytes
-  return { receipt, outcome, gas, logs, payloadBytes, length }
+  return { receipt, outcome, logs, payloadBytes, length }
 }
 
 function writeEnvelope(target: Uint8Array, offset: number, plan: EnvelopePlan): void {
-  const { receipt, outcome, gas, logs, payloadBytes } = plan
+  const { receipt, outcome, logs, payloadBytes } = plan
   let at = offset
   if (receipt.type !== 0) target[at++] = receipt.type
   at = writeRlpListHeader(target, at, payloadBytes)
   at = writeRlpBytes(target, at, outcome)
-  at = writeRlpBytes(target, at, gas)
+  at = writeRlpInteger(target, at, receipt.cumulativeGasUsed)
   at = writeRlpBytes(target, at, receipt.logsBloom)
   target.set(logs, at)
 }

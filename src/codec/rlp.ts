@@ -2,7 +2,12 @@
  * RLP as values: any nesting of lists to bytes and back. The encoder measures first and then writes into one buffer,
  * so it makes no intermediate copies. Decoders of known shapes use `RlpReader` instead, which builds no tree.
  */
-import { bigintToMinimalBytes, RLP_DEPTH_MAX, RLP_ITEM_BYTES_MAX } from '../base/index.ts'
+import {
+  bigintByteCount,
+  RLP_DEPTH_MAX,
+  RLP_ITEM_BYTES_MAX,
+  writeMinimalBigint,
+} from '../base/index.ts'
 import { RlpReader, rlpFault } from './rlpReader.ts'
 
 /** What decoding yields: a byte string or a list. */
@@ -27,7 +32,7 @@ export function encodeRlp(item: RlpInput): Uint8Array {
  * @param prefix 0 to 127, or `undefined` for none
  */
 export function encodeRlpWithPrefix(item: RlpInput, prefix?: number): Uint8Array {
-  const plan: Plan = { lengths: [], integers: [], lengthIndex: 0, integerIndex: 0 }
+  const plan: Plan = { lengths: [], lengthIndex: 0 }
   const prefixBytes = prefix === undefined ? 0 : 1
   const target = new Uint8Array(prefixBytes + measure(item, plan))
   if (prefix !== undefined) target[0] = prefix
@@ -75,6 +80,26 @@ export function writeRlpBytes(target: Uint8Array, offset: number, bytes: Uint8Ar
   return writeBytes(target, offset, bytes)
 }
 
+/** Bytes that an unsigned integer takes as RLP. */
+export function rlpIntegerLength(value: bigint): number {
+  if (value < 0x80n && value >= 0n) return 1
+  const length = bigintByteCount(value)
+  return rlpHeaderBytes(length) + length
+}
+
+/** Writes an unsigned integer; returns the offset after it. */
+export function writeRlpInteger(target: Uint8Array, offset: number, value: bigint): number {
+  if (value > 0n && value < 0x80n) {
+    target[offset] = Number(value)
+    return offset + 1
+  }
+  return writeMinimalBigint(
+    target,
+    writeHeader(target, offset, bigintByteCount(value), 0x80),
+    value,
+  )
+}
+
 /** Bytes that `value` (0 to 2^53-1) takes without leading zeros; 0 for 0. */
 function uintBytes(value: number): number {
   let count = 0
@@ -99,14 +124,11 @@ function readTree(reader: RlpReader, depth: number): RlpItem {
   return list
 }
 
-/** What measuring learned, in the order of the walk, so that writing does not learn it again. */
+/** What measuring learned of lists, in the order of the walk, so that writing does not learn it again. */
 type Plan = {
   /** Payload length of each list. */
   readonly lengths: number[]
-  /** Bytes of each bigint. */
-  readonly integers: Uint8Array[]
   lengthIndex: number
-  integerIndex: number
 }
 
 function measure(item: RlpInput, plan: Plan): number {
@@ -116,11 +138,7 @@ function measure(item: RlpInput, plan: Plan): number {
       throw new RangeError('RLP integers are 0 to 2^53-1')
     return item < 0x80 ? 1 : 1 + uintBytes(item)
   }
-  if (typeof item === 'bigint') {
-    const bytes = bigintToMinimalBytes(item)
-    plan.integers.push(bytes)
-    return measureBytes(bytes)
-  }
+  if (typeof item === 'bigint') return rlpIntegerLength(item)
   if ('raw' in item) return item.raw.length
   const slot = plan.lengths.push(0) - 1
   let length = 0
@@ -137,8 +155,7 @@ function measureBytes(bytes: Uint8Array): number {
 function write(item: RlpInput, plan: Plan, target: Uint8Array, offset: number): number {
   if (item instanceof Uint8Array) return writeBytes(target, offset, item)
   if (typeof item === 'number') return writeNumber(target, offset, item)
-  if (typeof item === 'bigint')
-    return writeBytes(target, offset, plan.integers[plan.integerIndex++]!)
+  if (typeof item === 'bigint') return writeRlpInteger(target, offset, item)
   if ('raw' in item) {
     target.set(item.raw, offset)
     return offset + item.raw.length

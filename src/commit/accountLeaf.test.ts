@@ -3,7 +3,12 @@ import { test } from 'node:test'
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, toHex, U64_MAX, U256_MAX } from '../base/index.ts'
 import { encodeRlp } from '../codec/index.ts'
 import { Prng } from '../testing/index.ts'
-import { decodeAccountLeaf, encodeAccountLeaf, encodeSlotLeaf } from './accountLeaf.ts'
+import {
+  decodeAccountLeaf,
+  encodeAccountLeaf,
+  encodeSlotLeaf,
+  storageRootOfLeaf,
+} from './accountLeaf.ts'
 
 test('a leaf is what the general encoder makes of its four fields, and survives the way back', () => {
   const prng = new Prng(21)
@@ -16,6 +21,8 @@ test('a leaf is what the general encoder makes of its four fields, and survives 
     const leaf = encodeAccountLeaf({ nonce, balance, codeHash }, storageRoot)
     assert.equal(toHex(leaf), toHex(encodeRlp([nonce, balance, storageRoot, codeHash])))
     assert.deepEqual(decodeAccountLeaf(leaf), { nonce, balance, storageRoot, codeHash })
+    assert.deepEqual(storageRootOfLeaf(leaf), storageRoot)
+    assert.throws(() => storageRootOfLeaf(leaf.subarray(1)), /RLP/)
   }
 })
 

@@ -2,14 +2,8 @@
  * The value of a leaf of the account trie: RLP [nonce, balance, storageRoot, codeHash] (Yellow Paper, section 4.1).
  * The only meeting point of account and trie: `state/` knows no roots, `trie/` knows no accounts.
  */
-import {
-  bigintToMinimalBytes,
-  HASH_BYTES,
-  leadingZeroCount,
-  toHex,
-  VarveError,
-} from '../base/index.ts'
-import { encodeRlp, RlpReader } from '../codec/index.ts'
+import { HASH_BYTES, leadingZeroCount, toHex, VarveError } from '../base/index.ts'
+import { encodeRlp, RlpReader, rlpIntegerLength, writeRlpInteger } from '../codec/index.ts'
 import type { Account } from '../state/index.ts'
 
 /** What the trie commits to for one account. */
@@ -26,34 +20,18 @@ const HASH_FIELD_BYTES = 1 + HASH_BYTES
  * for every account of every block: a third of what the general encoder takes.
  */
 export function encodeAccountLeaf(account: Account, storageRoot: Uint8Array): Uint8Array {
-  const nonce = bigintToMinimalBytes(account.nonce)
-  const balance = bigintToMinimalBytes(account.balance)
-  const payloadBytes = integerBytes(nonce) + integerBytes(balance) + 2 * HASH_FIELD_BYTES
+  const { nonce, balance, codeHash } = account
+  const payloadBytes = rlpIntegerLength(nonce) + rlpIntegerLength(balance) + 2 * HASH_FIELD_BYTES
   const leaf = new Uint8Array(2 + payloadBytes)
   leaf[0] = LIST_OF_ONE_LENGTH_BYTE
   leaf[1] = payloadBytes
-  let at = writeInteger(leaf, 2, nonce)
-  at = writeInteger(leaf, at, balance)
+  let at = writeRlpInteger(leaf, 2, nonce)
+  at = writeRlpInteger(leaf, at, balance)
   leaf[at] = STRING_OF_32
   leaf.set(storageRoot, at + 1)
   leaf[at + HASH_FIELD_BYTES] = STRING_OF_32
-  leaf.set(account.codeHash, at + HASH_FIELD_BYTES + 1)
+  leaf.set(codeHash, at + HASH_FIELD_BYTES + 1)
   return leaf
-}
-
-/** Bytes that an integer takes as RLP: itself below 128, else with a length in front. */
-function integerBytes(minimal: Uint8Array): number {
-  return minimal.length === 1 && minimal[0]! < 0x80 ? 1 : 1 + minimal.length
-}
-
-function writeInteger(target: Uint8Array, offset: number, minimal: Uint8Array): number {
-  if (minimal.length === 1 && minimal[0]! < 0x80) {
-    target[offset] = minimal[0]!
-    return offset + 1
-  }
-  target[offset] = 0x80 + minimal.length
-  target.set(minimal, offset + 1)
-  return offset + 1 + minimal.length
 }
 
 /** Decodes a leaf, strictly. @throws VarveError RLP_* */
@@ -67,6 +45,23 @@ export function decodeAccountLeaf(bytes: Uint8Array): AccountLeaf {
   reader.closeList(outerEnd, 'account leaf')
   reader.finish('account leaf')
   return { nonce, balance, storageRoot, codeHash }
+}
+
+/**
+ * The storage root of a leaf, a view of it: the leaf's last two fields have fixed widths. Decodes nothing where the frame
+ * is right, which the node's hash vouches for. @throws VarveError RLP_*
+ */
+export function storageRootOfLeaf(leaf: Uint8Array): Uint8Array {
+  const at = leaf.length - 2 * HASH_FIELD_BYTES
+  const isFramed =
+    at > 2 &&
+    leaf[0] === LIST_OF_ONE_LENGTH_BYTE &&
+    leaf[1] === leaf.length - 2 &&
+    leaf[at] === STRING_OF_32 &&
+    leaf[at + HASH_FIELD_BYTES] === STRING_OF_32
+  return isFramed
+    ? leaf.subarray(at + 1, at + HASH_FIELD_BYTES)
+    : decodeAccountLeaf(leaf).storageRoot
 }
 
 /** The value of a leaf of a storage trie: RLP of the slot without leading zeros. */

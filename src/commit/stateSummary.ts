@@ -22,6 +22,7 @@ import {
   decodeSlotLeaf,
   encodeAccountLeaf,
   encodeSlotLeaf,
+  storageRootOfLeaf,
 } from './accountLeaf.ts'
 import type { StateNodes } from './nodeReaders.ts'
 
@@ -223,7 +224,13 @@ export class StateSummary {
 
   /** Storage root that the account's leaf names; the empty root where there is no account. */
   private storedStorageRoot(addressHash: Uint8Array): Uint8Array {
-    return this.accountLeaf(addressHash)?.storageRoot ?? EMPTY_TRIE_ROOT
+    const leaf = this.accounts.get(addressHash)
+    if (leaf === undefined) return EMPTY_TRIE_ROOT
+    try {
+      return storageRootOfLeaf(leaf)
+    } catch (cause) {
+      throw leafInvalid('account', addressHash, cause)
+    }
   }
 
   /** Keeps memory bounded. Called right after a collect, when every node can be read back. */

@@ -130,10 +130,20 @@ export function orderedRoot(items: readonly Uint8Array[]): Uint8Array {
   const stack = new StackTrie()
   // RLP of 0 is 0x80: it comes after 1 to 127, which are bytes of their own, and before 0x81 and two bytes.
   const singleByteEnd = Math.min(items.length, 128)
-  for (let index = 1; index < singleByteEnd; index++) stack.add(encodeRlp(index), items[index]!)
-  if (items.length > 0) stack.add(encodeRlp(0), items[0]!)
-  for (let index = 128; index < items.length; index++) stack.add(encodeRlp(index), items[index]!)
+  for (let index = 1; index < singleByteEnd; index++) stack.add(indexKey(index), items[index]!)
+  if (items.length > 0) stack.add(indexKey(0), items[0]!)
+  for (let index = 128; index < items.length; index++) stack.add(indexKey(index), items[index]!)
   return stack.finish()
+}
+
+/** Keys that are kept: more than a block has transactions, as a rule. */
+const INDEX_KEYS_KEPT = 2048
+const indexKeys: Uint8Array[] = []
+
+function indexKey(index: number): Uint8Array {
+  if (index >= INDEX_KEYS_KEPT) return encodeRlp(index)
+  while (indexKeys.length <= index) indexKeys.push(encodeRlp(indexKeys.length))
+  return indexKeys[index]!
 }
 
 function newBranch(depth: number): OpenBranch {
