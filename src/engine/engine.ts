@@ -13,7 +13,7 @@
  *
  * Not here: what is kept and how it moves (`tree/keptChain.ts`), rules (`chain/`), effects (`execute/`).
  */
-import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
+import { assert, bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
 import {
   blockFault,
   type ChainSpec,
@@ -123,6 +123,10 @@ export class Engine {
     this.machine = options.machine ?? new Machine()
     this.batchBlockCount = batchBlockCount
     this.historyBlocks = options.historyBlocks ?? HISTORY_BLOCK_COUNT
+    assert(
+      Number.isSafeInteger(this.historyBlocks) && this.historyBlocks >= 0,
+      'historyBlocks: an integer from 0 up',
+    )
     this.sideBlockCountMax = Math.max(
       SIDE_BLOCK_COUNT_MIN,
       SIDE_BLOCKS_PER_BLOCK * this.historyBlocks,
@@ -190,6 +194,7 @@ export class Engine {
   produce(choices: HeaderChoices, parentId: BlockId = 'latest'): Block {
     this.checkUsable()
     const parent = this.keptNode(parentId)
+    this.checkRoom(parent)
     const isMerged = isMergedAfter(this.spec.schedule, parent.totalDifficulty)
     const fields = headerAfter(parent.header, this.spec, {
       ...choices,
@@ -351,18 +356,25 @@ export class Engine {
         )
       throw stateNotKept(`the parent of block ${number}, ${toHex(parentHash)},`, tree)
     }
-    if (parent !== head && !this.chain.hasRoom(parent, this.sideBlockCountMax))
-      throw new VarveError(
-        'ENGINE_SIDE_BLOCKS_TOO_MANY',
-        `block ${number}: ${tree.sideCount} side blocks are kept already and all of them lead to it: set the head first`,
-        { number, sideCount: tree.sideCount },
-      )
+    this.checkRoom(parent)
     return parent
   }
 
   private get recorder(): Machine {
     this.recorderMachine ??= new Machine()
     return this.recorderMachine
+  }
+
+  /** Refuses a side block that could only be kept in the place of one that it stands on. */
+  private checkRoom(parent: BlockNode): void {
+    const { head, tree } = this.chain
+    if (parent === head || this.chain.hasRoom(parent, this.sideBlockCountMax)) return
+    const number = parent.header.number + 1
+    throw new VarveError(
+      'ENGINE_SIDE_BLOCKS_TOO_MANY',
+      `block ${number}: ${tree.sideCount} side blocks are kept already and all of them lead to it: set the head first`,
+      { number, sideCount: tree.sideCount },
+    )
   }
 
   private checkContext(parent: BlockNode): Omit<CheckContext, 'roots'> {
@@ -460,7 +472,7 @@ export type EngineErrorCode =
   | 'ENGINE_GENESIS_MISSING'
   /** The store holds another chain than the genesis given. */
   | 'ENGINE_CHAIN_MISMATCH'
-  /** More side blocks than are kept, and none that could go. */
+  /** As many side blocks as are kept, and each of them is an ancestor of the new one. */
   | 'ENGINE_SIDE_BLOCKS_TOO_MANY'
   /** A write failed; this engine takes no more calls. */
   | 'ENGINE_FAILED'
