@@ -3,7 +3,10 @@ import type { Command } from 'commander'
 import { blockTestTask } from './blocktest/blockTestTask.ts'
 import { addTestOptions, runTests, type TestFlags } from './testfiles/runTests.ts'
 
-type BlocktestFlags = TestFlags & { readonly preAlloc: readonly string[] }
+type BlocktestFlags = TestFlags & {
+  readonly preAlloc: readonly string[]
+  readonly crossCheck?: boolean
+}
 
 export function addBlocktestCommand(program: Command): void {
   const command = program
@@ -18,6 +21,7 @@ export function addBlocktestCommand(program: Command): void {
       (path: string, before: readonly string[]) => [...before, path],
       [],
     )
+    .option('--cross-check', "also make each block's witness and execute the block from it alone")
     .addHelpText(
       'after',
       '\nTests are chains of blocks, or of payloads of the engine API. Ends with 1 where a test failed, with 2 where an\ninput cannot be read.\n\nExample:\n  varve blocktest BlockchainTests/ValidBlocks --fork Cancun\n',
@@ -26,8 +30,8 @@ export function addBlocktestCommand(program: Command): void {
 }
 
 function runBlocktests(paths: readonly string[], flags: BlocktestFlags): Promise<void> {
-  const { fork, filter, preAlloc } = flags
-  return runTests(paths, flags, blockTestTask({ fork, filter, preAlloc }), {
+  const { fork, filter, preAlloc, crossCheck = false } = flags
+  return runTests(paths, flags, blockTestTask({ fork, filter, preAlloc, crossCheck }), {
     noun: 'blockchain tests',
   })
 }

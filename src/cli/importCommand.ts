@@ -1,11 +1,20 @@
 /** `varve import`: blocks of files into a database, verified. */
 import type { Command } from 'commander'
 import { toHex } from '../base/index.ts'
-import { type Engine, type ImportProgress, importChain, openBlockSource } from '../engine/index.ts'
+import type { Genesis } from '../chain/index.ts'
+import {
+  type BlockSource,
+  type Engine,
+  encodedBlockSource,
+  type ImportProgress,
+  importChain,
+  openBlockSource,
+} from '../engine/index.ts'
 import { parseCount, parseFolder, parsePositive } from './arguments.ts'
 import { databaseHasChain, withWritableEngine } from './database.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
 import { loadGenesis } from './genesis.ts'
+import { readJsonBlocks } from './jsonBlocks.ts'
 import { Progress } from './progress.ts'
 
 type ImportFlags = {
@@ -22,7 +31,7 @@ export function addImportCommand(program: Command): void {
   program
     .command('import')
     .description(
-      'verify and import blocks: era1 files, or files of RLP blocks as geth exports them',
+      'verify and import blocks: era1 files, files of RLP blocks as geth exports them, or JSON',
     )
     .argument('<file...>', 'files in the order of their blocks')
     .requiredOption('--db <dir>', 'database folder; made where there is none', parseFolder)
@@ -37,7 +46,9 @@ export function addImportCommand(program: Command): void {
     .option('--quiet', 'no progress')
     .addHelpText(
       'after',
-      '\nExample:\n  varve import mainnet-00000-5ec1ffb8.era1 --db ./mainnet --genesis mainnet\n',
+      '\nJSON files (.json) are a list of blocks as RLP in hex, or one blockchain test, which brings its own genesis.\n' +
+        '\nExamples:\n  varve import mainnet-00000-5ec1ffb8.era1 --db ./mainnet --genesis mainnet\n' +
+        '  varve import chain.rlp --db ./test --genesis genesis.json\n',
     )
     .action((files: string[], flags: ImportFlags) => runImport(files, flags))
 }
@@ -74,42 +85,64 @@ export async function importFiles(
   files: readonly string[],
   flags: ImportFlags,
 ): Promise<ImportReport> {
+  const isFresh = !databaseHasChain(flags.db)
+  const inputs = files.map(openInput)
+  const found = await genesisOf(flags, inputs, isFresh)
+  const genesis = found === undefined ? {} : { genesis: found }
+  const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
+  const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
+  const options = { ...genesis, ...batch, ...history }
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
-  const isFresh = !databaseHasChain(flags.db)
-  const genesisName = flags.genesis ?? (isFresh ? 'mainnet' : undefined)
-  const genesis = genesisName === undefined ? {} : { genesis: await loadGenesis(genesisName) }
-  const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
-  const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
   try {
-    return await withWritableEngine(
-      flags.db,
-      { ...genesis, ...batch, ...history },
-      async (engine) => {
-        const start = performance.now()
-        let blocks = 0
-        let megagas = 0
-        let stopped = false
-        for (const file of files) {
-          if (stopped) break
-          const result = await importFile(engine, file, flags, stop.signal)
-          blocks += result.blockCount
-          megagas += megagasOf(result.gasUsed)
-          stopped = result.isStopped
-        }
-        const seconds = (performance.now() - start) / 1000
-        const isUntouched = stopped && blocks === 0 && isFresh
-        return reportOf(engine, { blocks, megagas, seconds, stopped, isUntouched })
-      },
-    )
+    return await withWritableEngine(flags.db, options, async (engine) => {
+      const start = performance.now()
+      let blocks = 0
+      let megagas = 0
+      let stopped = false
+      for (const { open } of inputs) {
+        if (stopped) break
+        const result = await importSource(engine, open(), flags, stop.signal)
+        blocks += result.blockCount
+        megagas += megagasOf(result.gasUsed)
+        stopped = result.isStopped
+      }
+      const seconds = (performance.now() - start) / 1000
+      const isUntouched = stopped && blocks === 0 && isFresh
+      return reportOf(engine, { blocks, megagas, seconds, stopped, isUntouched })
+    })
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }
 }
 
-async function importFile(engine: Engine, file: string, flags: ImportFlags, signal: AbortSignal) {
-  const source = openBlockSource(file)
+/** A file to import, and the chain's beginning where it brings one. */
+type Input = { readonly genesis: Genesis | undefined; open(): BlockSource }
+
+/** JSON is read at once, since it may say what the chain starts from; the others when their turn comes. */
+function openInput(file: string): Input {
+  if (!file.endsWith('.json')) return { genesis: undefined, open: () => openBlockSource(file) }
+  const { genesis, blocks } = readJsonBlocks(file)
+  return { genesis, open: () => encodedBlockSource(file, blocks) }
+}
+
+async function genesisOf(
+  flags: ImportFlags,
+  inputs: readonly Input[],
+  isFresh: boolean,
+): Promise<Genesis | undefined> {
+  if (flags.genesis !== undefined) return await loadGenesis(flags.genesis)
+  const own = inputs.find(({ genesis }) => genesis !== undefined)?.genesis
+  return own ?? (isFresh ? await loadGenesis('mainnet') : undefined)
+}
+
+async function importSource(
+  engine: Engine,
+  source: BlockSource,
+  flags: ImportFlags,
+  signal: AbortSignal,
+) {
   const isShown = flags.json !== true && flags.quiet !== true
   const bars = {
     check: new Progress('checking ', 'blocks', isShown),

@@ -306,9 +306,10 @@ export class Engine {
   /**
    * As `witness`, of any block on top of a kept one, whether it was imported or not. Of a block that is refused it
    * holds what the refusal took, so that others can see that from the witness. Changes nothing.
+   * @param machine to run it on; the engine keeps one for this where none is given
    * @throws VarveError ENGINE_STATE_NOT_KEPT
    */
-  recordWitness(block: Block): RecordedWitness {
+  recordWitness(block: Block, machine: Machine = this.recorder): RecordedWitness {
     this.checkUsable()
     const { chain } = this
     const parent = this.keptNode(block.header.parentHash)
@@ -316,7 +317,7 @@ export class Engine {
     return recordWitness(block, {
       ...this.checkContext(parent),
       clock: new PhaseClock(),
-      machine: this.recorder,
+      machine,
       nodes: chain.nodesOf(parent, chain.stateOf(parent)),
       ancestor: (number) => this.header(hashOf(BigInt(number)))!.header,
     })

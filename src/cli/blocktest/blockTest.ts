@@ -38,6 +38,17 @@ export type TestBlock = {
   readonly expectException: string | undefined
   /** Hash of a valid block, where the file has its header. */
   readonly hash: Uint8Array | undefined
+  /** Where the file was filled for EIP-8025. */
+  readonly stateless?: StatelessFixture
+}
+
+/** What a stateless validator is given for a block, and what it must answer. */
+export type StatelessFixture = {
+  /** Witness in JSON; spoiled in tests of refusals. */
+  readonly json: unknown
+  /** SSZ. */
+  readonly input: Uint8Array
+  readonly output: Uint8Array
 }
 
 export type BlockTest = {
@@ -225,8 +236,21 @@ function readBlocks(name: string, test: JsonRecord): TestBlock[] {
         header === undefined
           ? undefined
           : readFixed(readObject(header, path)['hash'], HASH_BYTES, `${path}.blockHeader.hash`),
+      ...readStateless(block, path),
     }
   })
+}
+
+function readStateless(block: JsonRecord, path: string): { stateless?: StatelessFixture } {
+  const { executionWitness: json, statelessInputBytes, statelessOutputBytes } = block
+  if (json === undefined || statelessInputBytes === undefined) return {}
+  return {
+    stateless: {
+      json,
+      input: readBytes(statelessInputBytes, `${path}.statelessInputBytes`),
+      output: readBytes(statelessOutputBytes, `${path}.statelessOutputBytes`),
+    },
+  }
 }
 
 function readPayloads(name: string, test: JsonRecord): TestBlock[] {

@@ -5,12 +5,15 @@ import type { TestSelection } from '../testfiles/messages.ts'
 import { TestServer } from '../testfiles/serveTests.ts'
 import type { Answer, TestTask } from '../testfiles/testTask.ts'
 import { type BlockTest, isBlockTest, readBlockTest } from './blockTest.ts'
+import { CrossCheck } from './crossCheck.ts'
 import { preStateGroups } from './preStateGroups.ts'
 import { type BlockTestResult, BlockTestRunner } from './runBlockTest.ts'
 
 export type BlockTestOptions = TestSelection & {
   /** Files, folders or shards with states that tests name by a hash. */
   readonly preAlloc: readonly string[]
+  /** Also executes each block from its witness. */
+  readonly crossCheck: boolean
 }
 
 export function blockTestTask(options: BlockTestOptions): TestTask<BlockTestResult> {
@@ -24,6 +27,7 @@ export function blockTestTask(options: BlockTestOptions): TestTask<BlockTestResu
 /** Opens what requests are answered with. @throws SyntaxError where the filter is no regular expression */
 export async function openBlockTests(options: BlockTestOptions): Promise<Answer<BlockTestResult>> {
   const runner = await BlockTestRunner.open()
+  const crossCheck = options.crossCheck ? new CrossCheck() : undefined
   const groups = await preStateGroups(options.preAlloc)
   const wanted = options.fork?.toLowerCase()
   const server = new TestServer<BlockTestResult>(
@@ -39,7 +43,8 @@ export async function openBlockTests(options: BlockTestOptions): Promise<Answer<
           if (!isVarveError(error, 'TESTFILE_NETWORK_UNKNOWN')) throw error
           return [unsupported(name, String(network))]
         }
-        return [await runner.run(test)]
+        const observer = await crossCheck?.observerOf(test, test.precompileSet)
+        return [await runner.run(test, { observer })]
       },
     },
     options.filter,

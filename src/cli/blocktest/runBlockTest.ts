@@ -29,7 +29,11 @@ export type BlockObserver = {
    * @returns called after the import with the engine's fault, if any; what it finds wrong is its result, `undefined` where
    *   all is as it should be
    */
-  watch(block: Block, engine: Engine): (fault: VarveError | undefined) => string | undefined
+  watch(
+    block: Block,
+    engine: Engine,
+    entry: TestBlock,
+  ): (fault: VarveError | undefined) => string | undefined
 }
 
 export type BlockTestRunOptions = {
@@ -123,10 +127,11 @@ function blocksProblem(
 }
 
 function blockProblem(
-  { decode, expectException, hash }: TestBlock,
+  entry: TestBlock,
   engine: Engine,
   observer: BlockObserver | undefined,
 ): string | undefined {
+  const { decode, expectException, hash } = entry
   let block: Block
   try {
     block = decode()
@@ -135,7 +140,7 @@ function blockProblem(
   }
   if (hash !== undefined && !bytesEqual(hash, block.header.hash))
     return `expected hash ${toHex(hash)}, found ${toHex(block.header.hash)}`
-  const judge = observer?.watch(block, engine)
+  const judge = observer?.watch(block, engine, entry)
   const fault = importFault(block, engine)
   const isDeeper = expectException !== undefined && isTransactionException(expectException)
   const found = isDeeper ? deeperFault(block, engine, fault) : fault

@@ -37,7 +37,9 @@ export class AncestorChain {
     const parent = headers.at(-1)
     if (parent === undefined) throw headerMissing(block.number - 1)
     headers.forEach((header, index) => {
-      checkLink(header, headers[index + 1] ?? block, index)
+      const child = headers[index + 1]
+      // The number of the block itself is for the rules of headers to judge.
+      checkLink(header, child ?? { number: header.number + 1, parentHash: block.parentHash }, index)
     })
     return new AncestorChain(headers, parent)
   }
@@ -72,7 +74,11 @@ function decode(encoding: Uint8Array, index: number): Header {
   }
 }
 
-function checkLink(header: Header, child: Header, index: number): void {
+function checkLink(
+  header: Header,
+  child: Pick<Header, 'number' | 'parentHash'>,
+  index: number,
+): void {
   if (header.number === child.number - 1 && bytesEqual(header.hash, child.parentHash)) return
   throw new VarveError<AncestorChainErrorCode>(
     'WITNESS_HEADERS_UNLINKED',

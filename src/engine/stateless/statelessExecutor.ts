@@ -30,6 +30,8 @@ export type StatelessOptions = {
   readonly spec: ChainSpec
   /** Precompiles of the protocol, unless the chain was made under a draft. */
   readonly precompileSet?: PrecompileSet | undefined
+  /** To run on, where there is one already; it may serve others in between. */
+  readonly machine?: Machine | undefined
   /** `refused` unless said otherwise; with `absent` a result is no proof against whoever made the witness. */
   readonly unproven?: UnprovenAccounts | undefined
 }
@@ -68,13 +70,14 @@ export class StatelessExecutor {
   readonly spec: ChainSpec
   /** Where the time goes. */
   readonly clock = new PhaseClock()
-  private readonly machine = new Machine()
+  private readonly machine: Machine
   private readonly recovery: SenderRecovery
   private readonly precompileSet: PrecompileSet | undefined
   private readonly unproven: UnprovenAccounts | undefined
 
   private constructor(options: StatelessOptions, recovery: SenderRecovery) {
     this.spec = options.spec
+    this.machine = options.machine ?? new Machine()
     this.precompileSet = options.precompileSet
     this.unproven = options.unproven
     this.recovery = recovery
