@@ -82,4 +82,5 @@ export {
   UNCLE_COUNT_MAX,
   type UncleRuleErrorCode,
   validateUncles,
+  validateUnclesAlone,
 } from './uncleRules.ts'

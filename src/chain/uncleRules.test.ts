@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AssertionFault, EMPTY_LIST_HASH, Fork, ZERO_HASH } from '../base/index.ts'
+import { AssertionFault, EMPTY_LIST_HASH, Fork, isVarveError, ZERO_HASH } from '../base/index.ts'
 import { type Header, sealHeader, uncleHashOf } from '../codec/index.ts'
 import { makeChild, makeFirst } from './headerMaker.suite.ts'
 import { singleForkSpec } from './spec.ts'
@@ -14,6 +14,7 @@ import {
   AncestorWindow,
   type UncleRuleErrorCode,
   validateUncles,
+  validateUnclesAlone,
 } from './uncleRules.ts'
 
 const spec = singleForkSpec(Fork.Byzantium)
@@ -124,4 +125,21 @@ test('a block with uncles raises its child’s difficulty from Byzantium on', ()
   const withUncles = makeChild(chain[9]!, spec, { uncleHash: uncleHashOf([sibling(9)]) })
   const without = makeChild(chain[9]!, spec, { uncleHash: EMPTY_LIST_HASH })
   assert.ok(makeChild(withUncles, spec).difficulty > makeChild(without, spec).difficulty)
+})
+
+test('without ancestors: count, repetition and depth of uncles are still looked at', () => {
+  validateUnclesAlone(block, [])
+  validateUnclesAlone(block, [sibling(9), sibling(4)])
+  const cases: [UncleRuleErrorCode, Header[]][] = [
+    ['UNCLE_COUNT_TOO_MANY', [sibling(7), sibling(8), sibling(9)]],
+    ['UNCLE_ALREADY_INCLUDED', [sibling(8), sibling(8)]],
+    ['UNCLE_PARENT_NOT_ANCESTOR', [sibling(3)]],
+    ['UNCLE_PARENT_NOT_ANCESTOR', [block]],
+  ]
+  for (const [code, uncles] of cases)
+    assert.throws(
+      () => validateUnclesAlone(block, uncles),
+      (error) => isVarveError(error, code),
+      code,
+    )
 })

@@ -79,14 +79,7 @@ export function validateUncles(
 ): void {
   if (uncles.length === 0) return
   const { number } = header
-  if (uncles.length > UNCLE_COUNT_MAX)
-    throw blockFault<UncleRuleErrorCode>(
-      'UNCLE_COUNT_TOO_MANY',
-      number,
-      'uncles',
-      `at most ${UNCLE_COUNT_MAX}`,
-      uncles.length,
-    )
+  checkCount(number, uncles)
   const ancestors = reader.ancestorsOf(header.parentHash)
   // With fewer, an uncle named before could pass: an importer that resumes has to fill its window first.
   assert(
@@ -111,6 +104,32 @@ export function validateUncles(
       throw fault
     }
   })
+}
+
+/**
+ * What can be said of a block's uncles where its ancestors are not known: how many they are, that each is named once,
+ * and that each is old enough and not too old to be rewarded.
+ * @throws VarveError UNCLE_COUNT_TOO_MANY, UNCLE_ALREADY_INCLUDED, UNCLE_PARENT_NOT_ANCESTOR
+ */
+export function validateUnclesAlone(header: Header, uncles: readonly Header[]): void {
+  const { number } = header
+  checkCount(number, uncles)
+  uncles.forEach((uncle, index) => {
+    checkPlace(number, uncle, uncles.slice(0, index), [])
+    const depth = number - uncle.number
+    if (depth < 1 || depth >= ANCESTOR_COUNT) throw lineageFault(number, uncle, [])
+  })
+}
+
+function checkCount(number: number, uncles: readonly Header[]): void {
+  if (uncles.length <= UNCLE_COUNT_MAX) return
+  throw blockFault<UncleRuleErrorCode>(
+    'UNCLE_COUNT_TOO_MANY',
+    number,
+    'uncles',
+    `at most ${UNCLE_COUNT_MAX}`,
+    uncles.length,
+  )
 }
 
 /** The uncle is neither one of the chain nor one that was named before. */

@@ -17,6 +17,7 @@ import {
   validateReceipts,
   validateRequests,
   validateUncles,
+  validateUnclesAlone,
 } from '../chain/index.ts'
 import { type Block, encodeBlock, type Header, type SenderRecovery } from '../codec/index.ts'
 import type { BlockRoots } from '../commit/index.ts'
@@ -51,7 +52,7 @@ export type RunContext = {
 /** What a block is checked against. */
 export type CheckContext = RunContext & {
   readonly parent: StoredHeader
-  /** Without them uncles are taken as given: their hash is the header's, whether they may be named is not looked at. */
+  /** Without them the lineage of uncles is taken as given: of those only number and depth are looked at. */
   readonly ancestors: AncestorReader | undefined
 }
 
@@ -80,7 +81,10 @@ export function checkBlock(block: Block, context: CheckContext): CheckedBlock {
  * looked at, and the caller says which rules are in force.
  */
 export function checkOrphan(block: Block, rules: BlockRules, context: RunContext): BlockOutcome {
-  context.clock.measure('validate', () => validateLists(block, rules))
+  context.clock.measure('validate', () => {
+    validateLists(block, rules)
+    validateUnclesAlone(block.header, block.uncles)
+  })
   const outcome = runValid(block, rules, context)
   checkOutcome(block.header, outcome, context.clock)
   return outcome
@@ -120,7 +124,8 @@ function validateBlock(block: Block, context: CheckContext): BlockRules {
   const headerContext = isMerged === undefined ? {} : { isMerged }
   const rules = validateHeader(header, parent.header, spec, headerContext)
   validateLists(block, rules)
-  if (ancestors !== undefined) validateUncles(header, block.uncles, spec, ancestors, headerContext)
+  if (ancestors === undefined) validateUnclesAlone(header, block.uncles)
+  else validateUncles(header, block.uncles, spec, ancestors, headerContext)
   return rules
 }
 
