@@ -46,6 +46,8 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['eest-devnet-oldforks', runBlockSuite],
   ['eest-devnet-transitions', runBlockSuite],
   ['eest-devnet-cancun-osaka', runBlockSuite],
+  ['eest-devnet-amsterdam', runBlockSuite],
+  ['eest-devnet-amsterdam-regress', runBlockSuite],
   ['eest-benchmark-blockchain', runBlockSuite],
   ['eest-benchmark-blockchain-old', runBlockSuite],
   ['eest-benchmark-engine', runBlockSuite],

@@ -58,6 +58,8 @@ export const AF_LOADED: u32 = 8
 export const AF_STORAGE_OPEN: u32 = 16
 /** The host was asked for its storage, and has none. */
 export const AF_STORAGE_NONE: u32 = 32
+/** Its values are here, and the block has not read them: a trace has. */
+export const AF_PEEKED: u32 = 64
 
 // keccak-256 of nothing, as four u64 of its bytes.
 const EMPTY_0: u64 = 0x3c23f7860146d2c5
@@ -193,9 +195,21 @@ export function ensureLoaded(index: u32): void {
   if ((load<u32>(account(index), A_FLAGS) & AF_LOADED) == 0) loadAccount(index)
 }
 
+/** Brings the account's values up without counting it as read by the block: for traces of steps that fail. */
+export function peekAccount(index: u32): void {
+  if ((load<u32>(account(index), A_FLAGS) & AF_LOADED) != 0) return
+  loadAccount(index)
+  const record = account(index)
+  store<u32>(record, (load<u32>(record, A_FLAGS) & ~AF_LOADED) | AF_PEEKED, A_FLAGS)
+}
+
 /** Asks the host. Where that throws, the account stays as not loaded. */
 function loadAccount(index: u32): void {
   const record = account(index)
+  if ((load<u32>(record, A_FLAGS) & AF_PEEKED) != 0) {
+    store<u32>(record, (load<u32>(record, A_FLAGS) & ~AF_PEEKED) | AF_LOADED, A_FLAGS)
+    return
+  }
   let flags = load<u32>(record, A_FLAGS) | AF_LOADED
   if (hostLoadAccount(record) != 0) flags |= AF_EXISTS | AF_EXISTED
   store<u32>(record, flags, A_FLAGS)

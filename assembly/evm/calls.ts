@@ -97,6 +97,7 @@ import {
   M_PRECOMPILE_GAS,
   M_PRECOMPILE_USED,
   M_SALT,
+  M_STATE_GAS,
   M_STATIC,
   M_TARGET,
   M_VALUE,
@@ -106,10 +107,9 @@ import {
 import {
   GAS_CALL_STIPEND,
   GAS_CALL_VALUE,
-  GAS_CODE_BYTE,
   GAS_INIT_CODE_WORD,
   GAS_KECCAK_WORD,
-  GAS_NEW_ACCOUNT,
+  P_CODE_BYTE,
   P_CODE_MAX,
   P_COLD_ACCOUNT,
   P_DEPOSIT_MUST_PAY,
@@ -121,11 +121,22 @@ import {
   P_IDENTITY_WORD,
   P_INIT_CODE_MAX,
   P_KEEP_64TH,
+  P_NEW_ACCOUNT,
   P_REFUSE_EF,
+  P_TRANSFER_LOGS,
   P_WARM,
   parameter,
 } from './rules'
 import { addRefund, epoch } from './state'
+import {
+  ACCOUNT_STATE_BYTES,
+  chargeState,
+  closeStateGas,
+  creditState,
+  fillReservoir,
+  openStateGas,
+  stateByteGas,
+} from './stateGas'
 import {
   ADDRESS_COLLISION,
   BALANCE_TOO_LOW,
@@ -143,6 +154,7 @@ import {
   WRITE_PROTECTION,
 } from './status'
 import { traceDestruct, traceEnter, traceExit } from './traceMessages'
+import { logBurn, logTransfer } from './transferLogs'
 import { copyWord, isZero, lessThan, saturate, setSmall } from './word'
 
 const CREATE: u32 = 0xf0
@@ -211,6 +223,7 @@ export function chargeAccount(index: u32, gas: i64): i64 {
 function transfer(from: u32, to: u32, value: usize): void {
   subtractBalance(from, value)
   addBalance(to, value)
+  if (parameter(P_TRANSFER_LOGS) != 0 && from != to && !isZero(value)) logTransfer(from, to, value)
 }
 
 /** Pushes a frame; its input, code and flags are the caller's to set. Its stack starts where the parent's ends. */
@@ -247,6 +260,7 @@ function pushFrame(
   store<u32>(frame, 0, F_ENGINE)
   store<u32>(frame, 0, F_INPUT_SIZE)
   store<u32>(frame, 0, F_OUTPUT_SIZE)
+  if (stateByteGas() != 0) openStateGas(frame)
   analyse(code)
   enterMemory(0, 0, 0)
   return frame
@@ -396,17 +410,24 @@ export function callOp(kind: u32, sp: usize, gas: i64): i32 {
   const target = accountNumber(sp - 64)
   gas = chargeAccount(target, gas)
   if (gas < 0) return i32(gas)
-  ensureLoaded(target)
   if (moved) gas -= GAS_CALL_VALUE
-  if (kind == CALL) {
-    const record = account(target)
-    if (parameter(P_EMPTY_VANISH) != 0 ? moved && isEmpty(record) : !exists(record))
-      gas -= GAS_NEW_ACCOUNT
-  }
+  if (gas < 0) return -OUT_OF_GAS
+  // Only what is paid for is read: block access lists say so (EIP-7928).
+  ensureLoaded(target)
+  const record = account(target)
+  const isBorn =
+    kind == CALL && (parameter(P_EMPTY_VANISH) != 0 ? moved && isEmpty(record) : !exists(record))
+  if (isBorn) gas -= parameter(P_NEW_ACCOUNT)
   if (gas < 0) return -OUT_OF_GAS
   if (delegateOf(target, DELEGATE_WORD)) {
-    gas = chargeAccount(accountNumber(DELEGATE_WORD), gas - parameter(P_WARM))
+    const delegate = accountNumber(DELEGATE_WORD)
+    gas = chargeAccount(delegate, gas - parameter(P_WARM))
     if (gas < 0) return -OUT_OF_GAS
+    ensureLoaded(delegate)
+  }
+  if (isBorn && stateByteGas() != 0) {
+    gas = chargeState(frame, ACCOUNT_STATE_BYTES, gas)
+    if (gas < 0) return i32(gas)
   }
   const wanted = saturate(sp - 32)
   let given: i64
@@ -501,6 +522,10 @@ export function createOp(kind: u32, sp: usize, gas: i64): i32 {
   }
   if (kind == CREATE2) gas -= words * GAS_KECCAK_WORD
   if (gas < 0) return -OUT_OF_GAS
+  if (stateByteGas() != 0) {
+    gas = chargeState(frame, ACCOUNT_STATE_BYTES, gas)
+    if (gas < 0) return i32(gas)
+  }
   const given = parameter(P_KEEP_64TH) != 0 ? gas - (gas >> 6) : gas
   const result = sp - (kind == CREATE2 ? 128 : 96)
   store<u32>(frame, u32(result), F_SP)
@@ -512,6 +537,7 @@ export function createOp(kind: u32, sp: usize, gas: i64): i32 {
   const status = beginCreate(kind, self, sp - 32, sp - 128, given, input, size)
   if (status == SWITCH_FRAME) return 0
   if (tracing) traceExit(status, given - gasBack)
+  if (stateByteGas() != 0) creditState(frame, ACCOUNT_STATE_BYTES)
   setSmall(result, 0)
   store<u32>(frame, u32(result) + 32, F_SP)
   store<i64>(frame, load<i64>(frame, F_GAS) + gasBack, F_GAS)
@@ -540,6 +566,7 @@ export function leave(status: i32, gas: i64): i32 {
   if (!isSeen) setReturnSize(0)
   dropMemory()
   depth--
+  if (stateByteGas() != 0) settleStateGas(frame, status == SUCCESS, isCreation)
   if (depth < 0) return status
   const parent = frameAt(depth)
   enterMemory(
@@ -559,6 +586,13 @@ export function leave(status: i32, gas: i64): i32 {
   return status
 }
 
+/** Settles the state gas of a frame that was taken off. A creation that failed made no account. */
+function settleStateGas(frame: usize, succeeded: bool, isCreation: bool): void {
+  const parent: usize = depth < 0 ? 0 : frameAt(depth)
+  closeStateGas(frame, succeeded, parent)
+  if (isCreation && !succeeded && parent != 0) creditState(parent, ACCOUNT_STATE_BYTES)
+}
+
 function copyOutput(): void {
   const to = returnDataSpace(outputSize)
   if (outputSize != 0) memory.copy(to, memoryAt + outputOffset, outputSize)
@@ -572,7 +606,13 @@ function deposit(frame: usize, gas: i64): i32 {
   if (most != 0 && size > most) return CODE_TOO_LARGE
   if (size != 0 && parameter(P_REFUSE_EF) != 0 && load<u8>(memoryAt + outputOffset) == 0xef)
     return CODE_STARTS_WITH_EF
-  const cost = size * GAS_CODE_BYTE
+  if (stateByteGas() != 0) {
+    gas -= ((size + 31) >> 5) * GAS_KECCAK_WORD
+    if (gas < 0) return CODE_DEPOSIT_OUT_OF_GAS
+    gas = chargeState(frame, size, gas)
+    if (gas < 0) return CODE_DEPOSIT_OUT_OF_GAS
+  }
+  const cost = size * parameter(P_CODE_BYTE)
   if (gas < cost) {
     // Frontier leaves a contract without code and takes no gas for it; the output stays what init code returned.
     return parameter(P_DEPOSIT_MUST_PAY) != 0 ? CODE_DEPOSIT_OUT_OF_GAS : SUCCESS
@@ -618,7 +658,9 @@ export function selfDestructOp(frame: usize, top: usize, gas: i64): i64 {
   const record = account(heir)
   const hasBalance = !isZero(account(self) + A_BALANCE)
   if (parameter(P_EMPTY_VANISH) != 0 ? hasBalance && isEmpty(record) : !exists(record))
-    gas -= parameter(P_DESTRUCT_NEW_ACCOUNT)
+    gas = stateByteGas() != 0
+      ? chargeState(frame, ACCOUNT_STATE_BYTES, gas)
+      : gas - parameter(P_DESTRUCT_NEW_ACCOUNT)
   if (gas < 0) return -OUT_OF_GAS
   const isMarked = load<u32>(account(self), A_DESTRUCT_IN) == epoch
   const refund = parameter(P_DESTRUCT_REFUND)
@@ -627,6 +669,10 @@ export function selfDestructOp(frame: usize, top: usize, gas: i64): i64 {
   copyWord(balance, account(self) + A_BALANCE)
   if (tracing) traceDestruct(self, heir, balance)
   const isNew = load<u32>(account(self), A_CREATED_IN) == epoch
+  if (parameter(P_TRANSFER_LOGS) != 0 && hasBalance) {
+    if (heir != self) logTransfer(self, heir, balance)
+    else if (isNew) logBurn(self, balance)
+  }
   if (parameter(P_DESTRUCT_ONLY_NEW) != 0 && !isNew) {
     subtractBalance(self, balance)
     addBalance(heir, balance)
@@ -647,6 +693,7 @@ export function beginMessage(): i32 {
   const input = messageInput()
   enterMemory(0, 0, 0)
   store<u32>(M_CREATED, 0)
+  fillReservoir(load<i64>(M_STATE_GAS))
   if (kind == CREATE || kind == CREATE2) {
     if (tracing) traceEnter(kind, caller, 0, 0, M_VALUE, M_SALT, gas, input, inputSize)
     const created = beginCreate(kind, caller, M_VALUE, M_SALT, gas, input, inputSize)

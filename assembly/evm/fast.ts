@@ -22,6 +22,7 @@ import {
   ENV_NUMBER,
   ENV_ORIGIN,
   ENV_RANDOM,
+  ENV_SLOT_NUMBER,
   ENV_TIMESTAMP,
   F_CALLER,
   F_CODE,
@@ -551,6 +552,12 @@ export function runFast(frame: usize): i32 {
         ip += 16
         continue
       }
+      case 0x4b: {
+        copyWord(sp, ENV_SLOT_NUMBER)
+        sp += 32
+        ip += 16
+        continue
+      }
       case 0x50: {
         sp -= 32
         ip += 16
@@ -684,6 +691,11 @@ export function runFast(frame: usize): i32 {
       }
       case 0x90: {
         swapWords(sp - 32, sp - <usize>load<u16>(ip, 2))
+        ip += 16
+        continue
+      }
+      case 0xe8: {
+        swapWords(sp - <usize>load<u16>(ip, 2), sp - <usize>load<u32>(ip, 4))
         ip += 16
         continue
       }

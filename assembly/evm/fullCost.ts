@@ -12,9 +12,9 @@ import {
   AF_LOADED,
   account,
   accountNumber,
-  ensureLoaded,
   exists,
   isEmpty,
+  peekAccount,
   precompileOf,
 } from './accounts'
 import { endCost, NO_COST, rangeCost } from './callMemory'
@@ -26,7 +26,6 @@ import {
   GAS_INIT_CODE_WORD,
   GAS_KECCAK_WORD,
   GAS_LOG_BYTE,
-  GAS_NEW_ACCOUNT,
   P_COLD_ACCOUNT,
   P_COLD_SLOT,
   P_DESTRUCT_NEW_ACCOUNT,
@@ -34,6 +33,7 @@ import {
   P_EXP_BYTE,
   P_INIT_CODE_MAX,
   P_KEEP_64TH,
+  P_NEW_ACCOUNT,
   P_SSTORE_NET,
   P_SSTORE_NOOP,
   P_SSTORE_RESET,
@@ -42,7 +42,7 @@ import {
   P_WARM,
   parameter,
 } from './rules'
-import { originalOf, S_VALUE, S_WARM_IN, slotAt, slotNumber, slotRecord } from './slots'
+import { originalOf, peekSlot, S_VALUE, S_WARM_IN, slotNumber, slotRecord } from './slots'
 import { epoch } from './state'
 import { byteLength, equals, isZero, lessThan, saturate } from './word'
 
@@ -149,7 +149,7 @@ function coldSlotCost(index: u32): i64 {
 
 function storeCost(self: u32, top: usize, gas: i64): i64 {
   if (gas < parameter(P_SSTORE_STIPEND)) return 0
-  const record = slotRecord(slotAt(self, top))
+  const record = slotRecord(peekSlot(self, top))
   const current = record + S_VALUE
   const value = top - 32
   if (parameter(P_SSTORE_NET) == 0)
@@ -184,14 +184,14 @@ function callCost(opcode: u32, top: usize, gas: i64): i64 {
   if (moved) base += GAS_CALL_VALUE
   // An account is read once its access is paid for: not by a step that fails before it comes to that.
   if ((load<u32>(account(target), A_FLAGS) & AF_LOADED) != 0 || gas - access >= base) {
-    ensureLoaded(target)
+    peekAccount(target)
     if (delegateOf(target, DELEGATE)) {
       access += parameter(P_WARM) + coldCost(accountNumber(DELEGATE))
       if (gas < access) return NO_COST
     }
     const record = account(target)
     if (opcode == 0xf1 && (parameter(P_EMPTY_VANISH) != 0 ? moved && isEmpty(record) : !exists(record)))
-      base += GAS_NEW_ACCOUNT
+      base += parameter(P_NEW_ACCOUNT)
   }
   return withGift(access, base, gas - access, saturate(top))
 }
@@ -213,7 +213,7 @@ function destructCost(self: u32, heir: u32, gas: i64): i64 {
   let cost = coldCost(heir)
   if (cost != 0) cost += parameter(P_WARM)
   if (gas < cost) return cost
-  ensureLoaded(heir)
+  peekAccount(heir)
   const record = account(heir)
   const isBorn =
     parameter(P_EMPTY_VANISH) != 0

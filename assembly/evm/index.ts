@@ -25,10 +25,11 @@ import { clearJournal, initJournal } from './journal'
 import { HASH_SCRATCH, M_WORD } from './layout'
 import { initLogs, truncateLogs } from './logs'
 import { initPairHashes } from './pairHashes'
-import { P_EMPTY_VANISH, parameter } from './rules'
+import { P_EMPTY_VANISH, P_TRANSFER_LOGS, parameter } from './rules'
 import { clearSlots, initSlots } from './slots'
 import { epoch, setEpoch, setRefund } from './state'
 import { SWITCH_FRAME } from './status'
+import { logBurns } from './transferLogs'
 import { clearTransient, initTransient, nextTransient } from './transient'
 import { setSmall } from './word'
 
@@ -63,7 +64,9 @@ export { ENTRY_BYTES, journalBase, journalLength, revertTo } from './journal'
 export { logsBase, logsBytes } from './logs'
 export { slotAt, slotCount, slotNumber, slotRecord, warmSlot, writeSlot } from './slots'
 export { epoch, refund, setTrimmed } from './state'
+export { reservoir, stateGasSpilled, stateGasUsed } from './stateGas'
 export { takeFault } from './status'
+export { destructedStateBytes } from './destructedState'
 export {
   add,
   byteAt,
@@ -125,9 +128,10 @@ export function execute(engine: i32): i32 {
 
 /**
  * Ends the transaction: deletes the accounts marked by SELFDESTRUCT, then, from EIP-161 on, the touched empty ones.
- * After it nothing of the transaction can be undone.
+ * After it nothing of the transaction can be undone; the journal stays to be read until the next one begins.
  */
 export function finishTransaction(): void {
+  if (parameter(P_TRANSFER_LOGS) != 0) logBurns()
   for (let at: u32 = 0; at < destructedLength(); at++) deleteAccount(destructedAt(at))
   if (parameter(P_EMPTY_VANISH) != 0) {
     for (let at: u32 = 0; at < touchedLength(); at++) vanish(touchedAt(at))
@@ -136,7 +140,6 @@ export function finishTransaction(): void {
       vanish(accountAt(M_WORD))
     }
   }
-  clearJournal()
 }
 
 function vanish(index: u32): void {

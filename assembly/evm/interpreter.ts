@@ -25,6 +25,7 @@ import {
   ENV_NUMBER,
   ENV_ORIGIN,
   ENV_RANDOM,
+  ENV_SLOT_NUMBER,
   ENV_TIMESTAMP,
   F_CALLER,
   F_CODE,
@@ -61,8 +62,9 @@ import {
   powerOp,
   returnDataCopyOp,
 } from './operations'
+import { DEEP_INVALID, deepSingle, pairLower, pairUpper } from './deepStack'
 import { pushBytes } from './pushBytes'
-import { S_VALUE, slotAt, slotRecord } from './slots'
+import { peekSlot, S_VALUE, slotRecord } from './slots'
 import {
   GAS_OVERFLOW,
   HOT,
@@ -493,6 +495,12 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
         pc++
         continue
       }
+      case 0x4b: {
+        copyWord(sp, ENV_SLOT_NUMBER)
+        sp += 32
+        pc++
+        continue
+      }
       case 0x50: {
         sp -= 32
         pc++
@@ -535,7 +543,7 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
       }
       case 0x55: {
         if (isFloat<Mode>())
-          copyWord(TRACE_OLD, slotRecord(slotAt(load<u32>(frame, F_SELF), sp - 32)) + S_VALUE)
+          copyWord(TRACE_OLD, slotRecord(peekSlot(load<u32>(frame, F_SELF), sp - 32)) + S_VALUE)
         gas = storeOp(frame, sp - 32, gas)
         if (gas < 0) break
         if (isFloat<Mode>())
@@ -744,6 +752,49 @@ export function runFrame<Mode>(frame: usize, heat: i32): i32 {
         if (isFloat<Mode>()) hostTrace(TRACE_LOG, load<u32>(frame, F_SELF), u32(lastLog), 0, gas)
         sp -= (opcode - 0x9e) << 5
         pc++
+        continue
+      }
+      case 0xe6: {
+        const depth = deepSingle(load<u8>(pc, 1))
+        if (depth == DEEP_INVALID) {
+          gas = -INVALID_OPCODE
+          break
+        }
+        if (height < depth << 5) {
+          gas = -STACK_UNDERFLOW
+          break
+        }
+        copyWord(sp, sp - (depth << 5))
+        sp += 32
+        pc += 2
+        continue
+      }
+      case 0xe7: {
+        const depth = deepSingle(load<u8>(pc, 1))
+        if (depth == DEEP_INVALID) {
+          gas = -INVALID_OPCODE
+          break
+        }
+        if (height < (depth + 1) << 5) {
+          gas = -STACK_UNDERFLOW
+          break
+        }
+        swapWords(sp - 32, sp - ((depth + 1) << 5))
+        pc += 2
+        continue
+      }
+      case 0xe8: {
+        const lower = pairLower(load<u8>(pc, 1))
+        if (lower == DEEP_INVALID) {
+          gas = -INVALID_OPCODE
+          break
+        }
+        if (height < (lower + 1) << 5) {
+          gas = -STACK_UNDERFLOW
+          break
+        }
+        swapWords(sp - ((pairUpper(load<u8>(pc, 1)) + 1) << 5), sp - ((lower + 1) << 5))
+        pc += 2
         continue
       }
       case 0xf0:

@@ -56,6 +56,9 @@ export const ENV_BASE_FEE: usize = ENVIRONMENT + 256
 export const ENV_BLOB_BASE_FEE: usize = ENVIRONMENT + 288
 /** u32: blob hashes of the transaction. */
 export const ENV_BLOB_COUNT: usize = ENVIRONMENT + 320
+/** i64: gas a byte of new state (EIP-8037), 0 before Amsterdam. */
+export const ENV_STATE_BYTE: usize = ENVIRONMENT + 328
+export const ENV_SLOT_NUMBER: usize = ENVIRONMENT + 352
 /** Eight u64 secrets of the keyed hash. */
 export const ENV_HASH_KEYS: usize = ENVIRONMENT + 384
 
@@ -100,6 +103,10 @@ export const F_MEMORY_CLASS: usize = 72
 export const F_ENGINE: usize = 76
 /** i64: gas at the start. */
 export const F_GAS_START: usize = 112
+/** i64, i64, i64: state gas charged, given back, and to be given back to the frame below (see stateGas.ts). */
+export const F_STATE_USED: usize = 120
+export const F_STATE_REFUND: usize = 128
+export const F_STATE_PENDING: usize = 136
 
 export const FLAG_STATIC: u32 = 1
 export const FLAG_CREATE: u32 = 2
@@ -115,6 +122,8 @@ export const M_KIND: usize = MAILBOX + 84
 export const M_STATIC: usize = MAILBOX + 88
 /** u32 results. */
 export const M_CREATED: usize = MAILBOX + 92
+/** i64: the state gas that a message may use. */
+export const M_STATE_GAS: usize = MAILBOX + 96
 /** Mailbox of a precompile: gas offered and gas used, u64. */
 export const M_PRECOMPILE_GAS: usize = MAILBOX + 128
 export const M_PRECOMPILE_USED: usize = MAILBOX + 136

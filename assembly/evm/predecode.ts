@@ -21,6 +21,7 @@ import {
   C_SIZE,
   noteCached,
 } from './codes'
+import { DEEP_INVALID, deepSingle, pairLower, pairUpper } from './deepStack'
 import { allocate, classOf, release } from './heap'
 import { RULES_GAS, RULES_GROW, RULES_NEED } from './layout'
 import { pushBytes } from './pushBytes'
@@ -231,6 +232,8 @@ function emitAll(): void {
     }
     const opcode = <u32>load<u8>(bytes + at)
     if (opcode >= 0x60 && opcode <= 0x7f) at = emitPush(at, opcode)
+    else if (opcode >= 0xe6 && opcode <= 0xe8 && load<u8>(RULES_NEED + opcode) != 255)
+      at = emitDeep(at, opcode)
     else at = emitOther(at, opcode)
   }
   if (header != 0) {
@@ -274,6 +277,32 @@ function emitOther(at: usize, opcode: u32): usize {
   } else if (opcode >= 0x90 && opcode <= 0x9f) emit(0x90, (opcode - 0x8e) << 5, 0, after)
   else emit(opcode, 0, 0, after)
   return afterOp(after, opcode)
+}
+
+/**
+ * DUPN, SWAPN, EXCHANGE (EIP-8024): the byte that follows says how deep. One that says nothing fails, and is an opcode
+ * of its own for whoever jumps behind the failing one.
+ */
+function emitDeep(at: usize, opcode: u32): usize {
+  const operand = load<u8>(bytes + at + 1)
+  const depth = opcode == 0xe8 ? pairLower(operand) : deepSingle(operand)
+  const after = at + 1
+  if (depth == DEEP_INVALID) {
+    account(opcode)
+    height -= effectOf(opcode, 0)
+    emit(0xfe, 0, 0, after)
+    return after
+  }
+  const reaches = opcode == 0xe6 ? i32(depth) : i32(depth) + 1
+  if (reaches - height > need) need = reaches - height
+  blockGas += <u32>load<u16>(RULES_GAS + (opcode << 1))
+  if (opcode == 0xe6) {
+    height++
+    if (height > growth) growth = height
+    emit(0x80, u32(depth) << 5, 0, after + 1)
+  } else if (opcode == 0xe7) emit(0x90, u32(reaches) << 5, 0, after + 1)
+  else emit(0xe8, u32(pairUpper(operand) + 1) << 5, u32(reaches) << 5, after + 1)
+  return after + 1
 }
 
 /** A PUSH, fused with the op that follows where there is a label for the pair. */

@@ -46,6 +46,13 @@ export const P_PRECOMPILE_256: usize = 24
 export const P_IDENTITY: usize = 25
 export const P_IDENTITY_WORD: usize = 26
 
+/** Gas of CALL with value, or CALL at all before EIP-161, that brings an account to life; 0 where it is state gas. */
+export const P_NEW_ACCOUNT: usize = 27
+/** Gas of a byte of deployed code; 0 where it is state gas, and its words pay for their hash. */
+export const P_CODE_BYTE: usize = 28
+/** 1: moves of wei are logged (EIP-7708). */
+export const P_TRANSFER_LOGS: usize = 29
+
 // @ts-ignore: decorator
 @inline
 export function parameter(index: usize): i64 {
@@ -61,6 +68,4 @@ export const GAS_LOG_TOPIC: i64 = 375
 export const GAS_LOG_BYTE: i64 = 8
 export const GAS_CALL_VALUE: i64 = 9000
 export const GAS_CALL_STIPEND: i64 = 2300
-export const GAS_NEW_ACCOUNT: i64 = 25000
-export const GAS_CODE_BYTE: i64 = 200
 export const GAS_INIT_CODE_WORD: i64 = 2

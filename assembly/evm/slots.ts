@@ -27,8 +27,10 @@ export const S_ORIGINAL_IN: usize = 132
 export const S_WARM_IN: usize = 136
 /** u32: the account's storage generation its value belongs to. */
 export const S_GENERATION: usize = 140
-/** u32: 1 where the value is known. */
+/** u32: 1 where the value is known, 2 where only a trace has read it. */
 export const S_LOADED: usize = 144
+/** u32: transaction in which a count of its state has seen it. */
+export const S_COUNTED_IN: usize = 148
 
 const TABLE_BITS_MIN: u32 = 10
 
@@ -74,6 +76,15 @@ export function slotAt(owner: u32, key: usize): u32 {
   return index
 }
 
+/** Number of the slot, its value up to date, without counting it as read by the block: for traces. */
+export function peekSlot(owner: u32, key: usize): u32 {
+  const index = slotNumber(owner, key)
+  const wasLoaded = load<u32>(slotRecord(index), S_LOADED) == 1
+  settleSlot(owner, index)
+  if (!wasLoaded) store<u32>(slotRecord(index), 2, S_LOADED)
+  return index
+}
+
 /** Brings the slot's value up to date: loads it, or makes it zero where the account's storage was cleared since. */
 // @ts-ignore: decorator
 @inline
@@ -81,7 +92,7 @@ export function settleSlot(owner: u32, index: u32): void {
   const record = slotRecord(index)
   if (load<u32>(record, S_GENERATION) != load<u32>(account(owner), A_STORAGE_GENERATION))
     renew(owner, index)
-  else if (load<u32>(record, S_LOADED) == 0) loadSlot(owner, index)
+  else if (load<u32>(record, S_LOADED) != 1) loadSlot(owner, index)
 }
 
 /** Number of the slot; the host is not asked, and only key and warmth may be used before `settleSlot`. */
@@ -115,6 +126,10 @@ function renew(owner: u32, index: u32): void {
 
 function loadSlot(owner: u32, index: u32): void {
   const record = slotRecord(index)
+  if (load<u32>(record, S_LOADED) == 2) {
+    store<u32>(record, 1, S_LOADED)
+    return
+  }
   if (mayHaveSlots(owner)) hostLoadSlot(owner, record, record + S_VALUE)
   else setSmall(record + S_VALUE, 0)
   copyWord(record + S_BEFORE, record + S_VALUE)
@@ -138,6 +153,7 @@ function insert(owner: u32, key: usize, hash: u64): u32 {
   store<u32>(record, 0, S_WARM_IN)
   store<u32>(record, load<u32>(account(owner), A_STORAGE_GENERATION), S_GENERATION)
   store<u32>(record, 0, S_LOADED)
+  store<u32>(record, 0, S_COUNTED_IN)
   count = index
   if (index << 1 > u32(1) << tableBits || !enter(table, tableBits, hash, index)) rehash()
   return index

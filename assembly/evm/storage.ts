@@ -26,6 +26,7 @@ import {
   writeSlot,
 } from './slots'
 import { addRefund, trimmed } from './state'
+import { chargeState, creditState, SLOT_STATE_BYTES, stateByteGas } from './stateGas'
 import { OUT_OF_GAS, WRITE_PROTECTION } from './status'
 import { findTransient, transientRecord, writeTransient } from './transient'
 import { copyWord, equals, isZero, setSmall } from './word'
@@ -57,8 +58,14 @@ export function storeOp(frame: usize, top: usize, gas: i64): i64 {
   const cold = parameter(P_COLD_SLOT)
   if (cold != 0 && !warmSlot(index)) gas -= cold + 100
   const current = valueOf(index)
+  // Given back before the write is paid for, as the refund counter is.
+  if (stateByteGas() != 0 && isShrinkage(index, current, value)) creditState(frame, SLOT_STATE_BYTES)
   gas -= parameter(P_SSTORE_NET) != 0 ? netCost(index, current, value) : plainCost(current, value)
   if (gas < 0) return -OUT_OF_GAS
+  if (stateByteGas() != 0 && isGrowth(index, current, value)) {
+    gas = chargeState(frame, SLOT_STATE_BYTES, gas)
+    if (gas < 0) return gas
+  }
   if (!equals(current, value)) {
     if (trimmed) {
       recordNumber(J_TRIMMED, index, 0)
@@ -82,6 +89,16 @@ function originalValueOf(index: u32): usize {
   if (!trimmed) return originalOf(slotRecord(index))
   hostTrimmedOriginal(index, TRIMMED_ORIGINAL)
   return TRIMMED_ORIGINAL
+}
+
+/** Whether the slot is new to the state (EIP-8037): 0 since the transaction began, and 0 no more. */
+function isGrowth(index: u32, current: usize, value: usize): bool {
+  return isZero(current) && !isZero(value) && isZero(originalValueOf(index))
+}
+
+/** Whether a slot that the transaction has made is gone again. */
+function isShrinkage(index: u32, current: usize, value: usize): bool {
+  return !isZero(current) && isZero(value) && isZero(originalValueOf(index))
 }
 
 /** By current and new value alone: Frontier to Byzantium, and Petersburg. */

@@ -99,7 +99,7 @@ function checkWithdrawals(header: Header, body: Body): void {
     )
 }
 
-/** Header fields that follow from the receipts of a block. */
+/** Header fields that follow from the receipts of a block; from Amsterdam on not the gas used. */
 export type ReceiptFields = Pick<Header, 'gasUsed' | 'logsBloom' | 'receiptsRoot'>
 
 /** Cost: a trie over the receipts. */
@@ -114,16 +114,24 @@ export function receiptFields(receipts: readonly Receipt[]): ReceiptFields {
 /**
  * Checks what execution yields against the header: receipts root, bloom, gas used. The receipts' own blooms are
  * taken as they are: a receipt whose bloom does not fit its logs came from a faulty executor, not from a block.
+ * @param blockGasUsed what execution counted. Where the receipts alone are at hand, their sum stands in for it, and from
+ *   Amsterdam on, whose receipts have another sum (EIP-7778), gas is not looked at.
  * @throws VarveError with a `BodyRuleErrorCode`
  */
-export function validateReceipts(header: Header, receipts: readonly Receipt[]): void {
+export function validateReceipts(
+  header: Header,
+  receipts: readonly Receipt[],
+  blockGasUsed?: bigint,
+): void {
   const { number } = header
-  const { gasUsed, logsBloom, receiptsRoot } = receiptFields(receipts)
+  const { gasUsed: gasPaid, logsBloom, receiptsRoot } = receiptFields(receipts)
+  const isPaidByBlock = header.blockAccessListHash === undefined
+  const gasUsed = blockGasUsed ?? (isPaidByBlock ? gasPaid : header.gasUsed)
   if (gasUsed !== header.gasUsed)
     throw blockFault<BodyRuleErrorCode>(
       'BLOCK_GAS_USED_INVALID',
       number,
-      'gas used of the receipts',
+      'gas used',
       header.gasUsed,
       gasUsed,
     )

@@ -1,3 +1,4 @@
+export { type AccessListRuleErrorCode, validateAccessList } from './accessListRules.ts'
 export { blockFault } from './blockFault.ts'
 export {
   BLOCK_BYTES_MAX,

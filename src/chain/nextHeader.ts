@@ -35,6 +35,8 @@ export type HeaderChoices = {
   /** 8 bytes; before Paris only. */
   readonly nonce?: Uint8Array
   readonly parentBeaconBlockRoot?: Uint8Array
+  /** Slot of the beacon chain (EIP-7843), from Amsterdam on; the parent's next one without it. */
+  readonly slotNumber?: bigint
   /** Whether the parent's total difficulty reached the terminal one, as in `HeaderContext`. */
   readonly isMerged?: boolean
 }
@@ -76,6 +78,12 @@ export function headerAfter(parent: Header, spec: ChainSpec, choices: HeaderChoi
           parentBeaconBlockRoot: choices.parentBeaconBlockRoot ?? ZERO_HASH,
         }),
     ...(fork >= Fork.Prague ? { requestsHash: EMPTY_REQUESTS_HASH } : {}),
+    ...(fork >= Fork.Amsterdam
+      ? {
+          blockAccessListHash: EMPTY_LIST_HASH,
+          slotNumber: choices.slotNumber ?? (parent.slotNumber ?? 0n) + 1n,
+        }
+      : {}),
   }
 }
 

@@ -23,9 +23,6 @@ import {
   PRAGUE_BLOB,
 } from './spec.ts'
 
-/** Newest fork that blocks are executed under. */
-const FORK_MAX = Fork.Osaka
-
 const OTHER_NAMES: Readonly<Record<string, Fork>> = {
   eip150: Fork.TangerineWhistle,
   eip158: Fork.SpuriousDragon,
@@ -45,12 +42,18 @@ export type BlobsByNetwork = ReadonlyMap<string, BlobParameters>
 export function networkRules(name: string, schedule: BlobsByNetwork): BlockRules | undefined {
   const key = name.toLowerCase()
   const fork = forkOf(key)
-  if (fork === undefined || fork > FORK_MAX) return undefined
+  if (fork === undefined) return undefined
   if (fork < Fork.Cancun) return { fork, blob: undefined }
   const named = Object.hasOwn(NAMED_BLOBS, key) ? NAMED_BLOBS[key] : undefined
-  const usual = BLOB_STEP.test(key) ? undefined : fork >= Fork.Prague ? PRAGUE_BLOB : CANCUN_BLOB
+  const usual = BLOB_STEP.test(key) ? undefined : usualBlob(fork)
   const blob = schedule.get(key) ?? named ?? usual
   return blob === undefined ? undefined : { fork, blob }
+}
+
+/** Blob limits that came with a fork, or were in force before it. */
+function usualBlob(fork: Fork): BlobParameters {
+  if (fork >= Fork.Amsterdam) return BPO2_BLOB
+  return fork >= Fork.Prague ? PRAGUE_BLOB : CANCUN_BLOB
 }
 
 /**

@@ -4,9 +4,11 @@ import { Fork, isVarveError, toHex, U256_MAX } from '../base/index.ts'
 import {
   decodeTransaction,
   floorGas,
+  initCodeBytesMax,
   intrinsicGas,
   SenderRecovery,
   sealTransaction,
+  TRANSACTION_GAS_MAX,
   type Transaction,
 } from '../codec/index.ts'
 import { keccak256 } from '../kernels/index.ts'
@@ -36,8 +38,6 @@ type Verdict = {
 }
 
 const U64_MAX = (1n << 64n) - 1n
-const INIT_CODE_BYTES_MAX = 49_152
-const TRANSACTION_GAS_MAX = 1n << 24n
 const INVALID_SIGNATURE = 'invalid transaction v, r, s values'
 
 export function addT9nCommand(program: Command): void {
@@ -128,10 +128,10 @@ function legacyOf(loose: LooseTransaction): Transaction | string {
 }
 
 function gasProblem(transaction: Transaction, intrinsic: number, fork: Fork): string | undefined {
-  const { gasLimit, data } = transaction
+  const { gasLimit } = transaction
   if (gasLimit < BigInt(intrinsic))
     return `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`
-  const floor = floorGas(data, fork)
+  const floor = floorGas(transaction, fork)
   return gasLimit < BigInt(floor)
     ? `insufficient gas for floor data gas cost: have ${gasLimit}, want ${floor}`
     : undefined
@@ -139,9 +139,9 @@ function gasProblem(transaction: Transaction, intrinsic: number, fork: Fork): st
 
 function numberProblem(transaction: Transaction, fork: Fork): string | undefined {
   const { gasLimit, data, to } = transaction
-  if (fork >= Fork.Osaka && gasLimit > TRANSACTION_GAS_MAX) return 'gas limit exceeds maximum'
-  if (to === undefined && fork >= Fork.Shanghai && data.length > INIT_CODE_BYTES_MAX)
-    return `max initcode size exceeded: code size ${data.length} limit ${INIT_CODE_BYTES_MAX}`
+  if (fork === Fork.Osaka && gasLimit > TRANSACTION_GAS_MAX) return 'gas limit exceeds maximum'
+  if (to === undefined && fork >= Fork.Shanghai && data.length > initCodeBytesMax(fork))
+    return `max initcode size exceeded: code size ${data.length} limit ${initCodeBytesMax(fork)}`
   const price = 'gasPrice' in transaction ? transaction.gasPrice : transaction.maxFeePerGas
   const tip = 'gasPrice' in transaction ? price : transaction.maxPriorityFeePerGas
   if (transaction.nonce === U64_MAX) return 'nonce exceeds 2^64-1'

@@ -7,6 +7,17 @@ export {
   encodeBody,
   uncleHashOf,
 } from './block.ts'
+export {
+  type AccountAccesses,
+  accessItemCount,
+  type BlockAccessList,
+  type BlockAccessListErrorCode,
+  blockAccessListHash,
+  decodeBlockAccessList,
+  encodeBlockAccessList,
+  type SlotChanges,
+  type StepChange,
+} from './blockAccessList.ts'
 export { type ChainFileBlock, type ChainFileErrorCode, ChainFileReader } from './chainFile.ts'
 export { ERA1_BLOCK_COUNT_MAX, type Era1Block, type Era1ErrorCode, Era1Reader } from './era1.ts'
 export { Era1Accumulator } from './era1Accumulator.ts'
@@ -29,7 +40,7 @@ export {
   readHeader,
   sealHeader,
 } from './header.ts'
-export { floorGas, intrinsicGas } from './intrinsicGas.ts'
+export { floorGas, intrinsicGas, intrinsicStateBytes } from './intrinsicGas.ts'
 export {
   addLogToBloom,
   bloomOfLogs,
@@ -96,6 +107,8 @@ export {
 } from './transaction.ts'
 export { SECP256K1_ORDER } from './transactionReaders.ts'
 export {
+  initCodeBytesMax,
+  TRANSACTION_GAS_MAX,
   type TransactionRuleErrorCode,
   validateSignature,
   validateTransaction,

@@ -70,8 +70,8 @@ test('intrinsic and floor gas by hand', () => {
   assert.equal(intrinsicGas(create, Fork.Shanghai), 53_000 + 2 * 4 + 2 * 16 + 2)
   assert.equal(intrinsicGas(ACCESS_LIST, Fork.Berlin), 21_040 + 2_400 + 2 * 1_900)
   assert.equal(intrinsicGas(SET_CODE, Fork.Prague), 21_040 + 2_400 + 2 * 1_900 + 25_000)
-  assert.equal(floorGas(LEGACY.data, Fork.Cancun), 0)
-  assert.equal(floorGas(LEGACY.data, Fork.Prague), 21_000 + 10 * (2 + 2 * 4))
+  assert.equal(floorGas(LEGACY, Fork.Cancun), 0)
+  assert.equal(floorGas(LEGACY, Fork.Prague), 21_000 + 10 * (2 + 2 * 4))
 })
 
 function isFault(code: string) {

@@ -1,16 +1,20 @@
 /**
  * What a fork demands of a transaction by itself: no state, no header. The balance, the nonce of the account, the
- * base fee and the block's blob limits are checked where the transaction is executed. Frontier to Osaka.
+ * base fee and the block's blob limits are checked where the transaction is executed. Frontier to Amsterdam.
  */
 import { FORK_NAMES, Fork, U64_MAX, U256_MAX, VarveError } from '../base/index.ts'
 import { floorGas, intrinsicGas } from './intrinsicGas.ts'
 import { type Transaction, TransactionType } from './transaction.ts'
 import { SECP256K1_ORDER } from './transactionReaders.ts'
 
-/** Longest init code (EIP-3860). */
+/** Longest init code (EIP-3860, EIP-7954). */
 const INIT_CODE_BYTES_MAX = 49_152
-/** Largest gas limit of one transaction from Osaka on (EIP-7825). */
-const GAS_LIMIT_MAX_OSAKA = 1n << 24n
+const INIT_CODE_BYTES_MAX_AMSTERDAM = 65_536
+/**
+ * Largest gas limit of one transaction in Osaka (EIP-7825). From Amsterdam on it bounds the gas of work alone: what a
+ * limit has above it is for growth of the state (EIP-8037).
+ */
+export const TRANSACTION_GAS_MAX = 1n << 24n
 /** Blobs of one transaction from Osaka on (EIP-7594); before, the block's limit is the only one. */
 const BLOB_COUNT_MAX_OSAKA = 6
 /** First byte of a hash of a KZG commitment (EIP-4844). */
@@ -18,6 +22,11 @@ const VERSIONED_HASH_KZG = 1
 
 /** The fork that brought each type. */
 const TYPE_FORK = [Fork.Frontier, Fork.Berlin, Fork.London, Fork.Cancun, Fork.Prague] as const
+
+/** Bytes of the longest init code under a fork, from Shanghai on. */
+export function initCodeBytesMax(fork: Fork): number {
+  return fork >= Fork.Amsterdam ? INIT_CODE_BYTES_MAX_AMSTERDAM : INIT_CODE_BYTES_MAX
+}
 
 /**
  * Checks a decoded transaction against a fork and returns its intrinsic gas.
@@ -41,11 +50,11 @@ export function validateTransaction(
   if (
     fork >= Fork.Shanghai &&
     transaction.to === undefined &&
-    transaction.data.length > INIT_CODE_BYTES_MAX
+    transaction.data.length > initCodeBytesMax(fork)
   )
     throw ruleFault(
       'TRANSACTION_INIT_CODE_LONG',
-      `expected at most ${INIT_CODE_BYTES_MAX} bytes of init code, got ${transaction.data.length}`,
+      `expected at most ${initCodeBytesMax(fork)} bytes of init code, got ${transaction.data.length}`,
     )
   if (transaction.type === TransactionType.Blob) checkBlobs(transaction.blobVersionedHashes, fork)
   if (transaction.type === TransactionType.SetCode && transaction.authorizationList.length === 0)
@@ -118,13 +127,18 @@ function checkBlobs(hashes: readonly Uint8Array[], fork: Fork): void {
 
 function checkGas(transaction: Transaction, fork: Fork): number {
   const { gasLimit } = transaction
-  if (fork >= Fork.Osaka && gasLimit > GAS_LIMIT_MAX_OSAKA)
+  if (fork === Fork.Osaka && gasLimit > TRANSACTION_GAS_MAX)
     throw ruleFault(
       'TRANSACTION_GAS_LIMIT_MAX',
-      `expected a gas limit of at most ${GAS_LIMIT_MAX_OSAKA}, got ${gasLimit}`,
+      `expected a gas limit of at most ${TRANSACTION_GAS_MAX}, got ${gasLimit}`,
     )
   const intrinsic = intrinsicGas(transaction, fork)
-  const required = Math.max(intrinsic, floorGas(transaction.data, fork))
+  const required = Math.max(intrinsic, floorGas(transaction, fork))
+  if (fork >= Fork.Amsterdam && BigInt(required) > TRANSACTION_GAS_MAX)
+    throw ruleFault(
+      'TRANSACTION_GAS_INTRINSIC',
+      `expected intrinsic gas of at most ${TRANSACTION_GAS_MAX}, got ${required}`,
+    )
   if (gasLimit < BigInt(required))
     throw ruleFault(
       'TRANSACTION_GAS_INTRINSIC',

@@ -11,7 +11,9 @@ import {
   type BlockRules,
   type ChainSpec,
   isMergedAfter,
+  receiptFields,
   totalDifficulty,
+  validateAccessList,
   validateBody,
   validateHeader,
   validateReceipts,
@@ -19,7 +21,14 @@ import {
   validateUncles,
   validateUnclesAlone,
 } from '../chain/index.ts'
-import { type Block, encodeBlock, type Header, type SenderRecovery } from '../codec/index.ts'
+import {
+  type Block,
+  blockAccessListHash,
+  encodeBlock,
+  type Header,
+  type HeaderFields,
+  type SenderRecovery,
+} from '../codec/index.ts'
 import type { BlockRoots } from '../commit/index.ts'
 import type { Machine, PrecompileSet } from '../evm/index.ts'
 import {
@@ -107,12 +116,28 @@ function runValid(block: Block, rules: BlockRules, context: RunContext): BlockOu
   )
 }
 
+/** Header fields that execution yields, without the state root: what a block that is being made puts in its header. */
+export function outcomeFields({
+  receipts,
+  gasUsed,
+  requests,
+  accessList,
+}: BlockOutcome): Partial<HeaderFields> {
+  return {
+    ...receiptFields(receipts),
+    gasUsed,
+    ...(requests === undefined ? {} : { requestsHash: requestsHash(requests) }),
+    ...(accessList === undefined ? {} : { blockAccessListHash: blockAccessListHash(accessList) }),
+  }
+}
+
 /** What execution yielded against what the header says of it. */
 function checkOutcome(header: Header, outcome: BlockOutcome, clock: PhaseClock): void {
   clock.measure('validate', () => {
-    validateReceipts(header, outcome.receipts)
-    const { requests } = outcome
+    const { receipts, gasUsed, requests, accessList } = outcome
+    validateReceipts(header, receipts, gasUsed)
     validateRequests(header, requests === undefined ? undefined : requestsHash(requests))
+    if (accessList !== undefined) validateAccessList(header, accessList)
   })
 }
 

@@ -22,16 +22,15 @@ import {
   type HeaderChoices,
   headerAfter,
   isMergedAfter,
-  receiptFields,
   replacesHead,
   totalDifficulty as totalDifficultyOf,
 } from '../chain/index.ts'
 import { type Block, type Receipt, SenderRecovery, sealHeader } from '../codec/index.ts'
 import { StateSummary, storedNodes } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
-import { type BlockOutcome, requestsHash } from '../execute/index.ts'
+import type { BlockOutcome } from '../execute/index.ts'
 import type { Store } from '../store/index.ts'
-import { type CheckContext, checkBlock, checkRoot, runBlock } from './blockCheck.ts'
+import { type CheckContext, checkBlock, checkRoot, outcomeFields, runBlock } from './blockCheck.ts'
 import { type ChainIdentity, readIdentity, type StoredHeader } from './chainRecords.ts'
 import { buildGenesis } from './genesisState.ts'
 import { PhaseClock, type PhaseSeconds } from './phases.ts'
@@ -206,11 +205,9 @@ export class Engine {
     const draft: Block = { header: sealHeader(fields), ...body }
     const { outcome, block } = this.chain.check(parent, (roots) => {
       const outcome = runBlock(draft, { ...this.checkContext(parent), roots })
-      const { receipts, requests } = outcome
       const header = sealHeader({
         ...fields,
-        ...receiptFields(receipts),
-        ...(requests === undefined ? {} : { requestsHash: requestsHash(requests) }),
+        ...outcomeFields(outcome),
         stateRoot: roots.rootAfter(outcome.delta),
       })
       return { outcome, block: { header, ...body } }

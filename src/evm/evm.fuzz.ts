@@ -1,16 +1,17 @@
 /**
  * Random programs: never a trap, a hang, or an unbalanced journal; both engines and the traced loop agree on status,
- * gas, output, logs, refund and state. Accepts no error.
+ * gas of both kinds, output, logs, refund, state, and what was read and changed. Accepts no error.
  */
 import assert from 'node:assert/strict'
-import { bytesConcat, Fork, toHex } from '../base/index.ts'
+import { bytesConcat, EMPTY_CODE_HASH, Fork, toHex } from '../base/index.ts'
 import { EvmEngine } from '../kernels/index.ts'
 import { Prng } from '../testing/index.ts'
-import { Machine } from './machine.ts'
+import { Machine, type MessageResult } from './machine.ts'
 import { OPCODES } from './opcodes.ts'
 import { addressOf, blockOf, SENDER, TARGET, World } from './testWorld.suite.ts'
+import type { AccountState, WriteSet } from './writeSet.ts'
 
-const FORKS = Object.values(Fork).filter((fork) => fork <= Fork.Osaka)
+const FORKS = Object.values(Fork)
 const OTHER = addressOf(0xdddddddd)
 const defined = OPCODES.flatMap((opcode) => (opcode === undefined ? [] : [opcode.code]))
 /** Opcodes that touch state, memory or frames, drawn more often than their share. */
@@ -97,18 +98,27 @@ type Outcome = {
   readonly gasLeft: bigint
   readonly output: string
   readonly refund: bigint
+  readonly stateGas: unknown
   readonly logs: unknown
   readonly writes: unknown
+  readonly accesses: unknown
 }
 
-function runOnce(
-  machine: Machine,
-  fork: Fork,
-  programs: readonly Uint8Array[],
-  input: Uint8Array,
-  gas: bigint,
-  asCreation: boolean,
-): Outcome {
+/** What a program is run with. */
+type Run = {
+  readonly fork: Fork
+  readonly programs: readonly Uint8Array[]
+  readonly input: Uint8Array
+  readonly gas: bigint
+  readonly stateGas: bigint
+  readonly asCreation: boolean
+}
+
+/** Block whose gas limit leaves programs room to pay for state from Amsterdam on. */
+const BLOCK_GAS_LIMIT = 60_000_000n
+
+function runOnce(machine: Machine, run: Run, isTrimmed = false): Outcome {
+  const { fork, programs, input, gas, stateGas, asCreation } = run
   const world = new World()
   world.put(SENDER, { nonce: 1n, balance: 1n << 100n })
   world.put(TARGET, {
@@ -121,7 +131,7 @@ function runOnce(
     ]),
   })
   world.put(OTHER, { nonce: 1n, balance: 7n, code: programs[1]!, storage: new Map([[1n, 1n]]) })
-  machine.beginBlock(blockOf(fork), world)
+  machine.beginBlock(blockOf(fork, { gasLimit: BLOCK_GAS_LIMIT, slotNumber: 12n }), world)
   machine.beginTransaction({ origin: SENDER, gasPrice: 10n, blobHashes: [input.slice(0, 32)] })
   if (fork >= Fork.Berlin) {
     machine.warmAddress(SENDER)
@@ -130,11 +140,12 @@ function runOnce(
   const before = machine.snapshot()
   const balances = total(machine)
   const result = asCreation
-    ? machine.create({ caller: SENDER, initCode: programs[0]!, value: 1n, gas })
-    : machine.call({ caller: SENDER, target: TARGET, input, value: 1n, gas })
+    ? machine.create({ caller: SENDER, initCode: programs[0]!, value: 1n, gas, stateGas })
+    : machine.call({ caller: SENDER, target: TARGET, input, value: 1n, gas, stateGas })
   if (result.status !== 0 && !asCreation)
     assert.equal(machine.snapshot(), before, 'a failed message leaves the journal as it was')
   assert.ok(result.gasLeft >= 0n && result.gasLeft <= gas, 'gas is used, never made')
+  checkStateGas(result, run)
   const { refund } = machine
   const logs = machine
     .logs()
@@ -142,7 +153,67 @@ function runOnce(
   machine.finishTransaction()
   assert.ok(total(machine) <= balances, 'no wei is made')
   const { status, gasLeft } = result
-  return { status, gasLeft, output: toHex(result.output), refund, logs, writes: machine.writeSet() }
+  const writes = machine.writeSet()
+  // A block of one transaction has changed what the transaction has.
+  if (!isTrimmed && fork >= Fork.Cancun)
+    assert.deepEqual(shownChanges(machine), shownWrites(writes), 'changes are writes')
+  return {
+    status,
+    gasLeft,
+    output: toHex(result.output),
+    refund,
+    stateGas: result.stateGas,
+    logs,
+    writes,
+    accesses: machine.accesses(),
+  }
+}
+
+/** Gas for growth comes from the reservoir or from the other gas, and no frame makes any. */
+function checkStateGas({ stateGas, gasLeft, status }: MessageResult, run: Run): void {
+  const { left, used, spilled } = stateGas
+  if (run.fork < Fork.Amsterdam) {
+    assert.deepEqual(stateGas, { left: 0n, used: 0n, spilled: 0n })
+    return
+  }
+  assert.ok(left >= 0n && used >= 0n && spilled >= 0n && spilled <= run.gas - gasLeft)
+  assert.ok(left + used <= run.stateGas + spilled)
+  if (status !== 0) assert.equal(used, 0n, 'what failed has grown nothing')
+}
+
+/** Accounts and slots as they ended, without those that ended as they began. */
+function shownChanges(machine: Machine): unknown {
+  return machine
+    .changes()
+    .map(({ address, balance, nonce, code, slots }) =>
+      shown(address, [balance, nonce, code === undefined ? undefined : toHex(code)], slots),
+    )
+    .sort()
+}
+
+function shownWrites(writes: WriteSet): unknown {
+  const shownAll = writes.map(({ address, before, after, code, slots }) => {
+    const differs = <Value>(a: Value, b: Value): Value | undefined => (a === b ? undefined : b)
+    const hash = (state: AccountState | undefined) => toHex(state?.codeHash ?? EMPTY_CODE_HASH)
+    const numbers = [
+      differs(before?.balance ?? 0n, after?.balance ?? 0n),
+      differs(before?.nonce ?? 0n, after?.nonce ?? 0n),
+      hash(before) === hash(after) ? undefined : toHex(code ?? new Uint8Array(0)),
+    ]
+    const values = slots.map(({ slot, after: value }) => ({ slot, value }))
+    return shown(address, numbers, values)
+  })
+  // An account that came to be or went without anything on it is a write, and no change.
+  return shownAll.filter((text) => !text.endsWith(':,,:')).sort()
+}
+
+function shown(
+  address: Uint8Array,
+  numbers: readonly (bigint | string | undefined)[],
+  slots: readonly { readonly slot: Uint8Array; readonly value: bigint }[],
+): string {
+  const slotTexts = slots.map(({ slot, value }) => `${toHex(slot)}=${value}`).sort()
+  return `${toHex(address)}:${numbers.join()}:${slotTexts.join()}`
 }
 
 function total(machine: Machine): bigint {
@@ -158,19 +229,20 @@ export function fuzzEvm(seed: number, stepCount: number): void {
   const trimmed = new Machine({ storage: 'trimmed' })
   traced.trace({ onStep: () => undefined, onLog: () => undefined })
   for (let step = 0; step < stepCount; step++) {
-    const fork = random.oneIn(2) ? random.pick([Fork.Prague, Fork.Osaka]) : random.pick(FORKS)
+    const newest = [Fork.Prague, Fork.Osaka, Fork.Amsterdam]
+    const fork = random.oneIn(2) ? random.pick(newest) : random.pick(FORKS)
     const programs = [drawProgram(random), drawProgram(random)]
     const input = random.bytes(random.below(100))
     const gas = BigInt(random.pick([random.below(3000), random.below(200_000), 1_000_000]))
     const asCreation = random.oneIn(10)
-    const where = `seed ${seed}, step ${step}, fork ${fork}, code ${programs.map(toHex)}, input ${toHex(input)}, gas ${gas}`
+    const stateGas = fork < Fork.Amsterdam ? 0n : BigInt(random.pick([0, random.below(300_000)]))
+    const run = { fork, programs, input, gas, stateGas, asCreation }
+    const where = `seed ${seed}, step ${step}, fork ${fork}, code ${programs.map(toHex)}, input ${toHex(input)}, gas ${gas}, state gas ${stateGas}`
     try {
-      const expected = runOnce(plain, fork, programs, input, gas, asCreation)
-      assert.deepEqual(runOnce(fast, fork, programs, input, gas, asCreation), expected)
-      if (step % 4 === 0)
-        assert.deepEqual(runOnce(trimmed, fork, programs, input, gas, asCreation), expected)
-      if (step % 16 === 0)
-        assert.deepEqual(runOnce(traced, fork, programs, input, gas, asCreation), expected)
+      const expected = runOnce(plain, run)
+      assert.deepEqual(runOnce(fast, run), expected)
+      if (step % 4 === 0) assert.deepEqual(runOnce(trimmed, run, true), expected)
+      if (step % 16 === 0) assert.deepEqual(runOnce(traced, run), expected)
     } catch (error) {
       throw new Error(`${where}: ${(error as Error).message}`, { cause: error })
     }

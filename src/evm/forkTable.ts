@@ -6,9 +6,9 @@
 import { Fork } from '../base/index.ts'
 import {
   CODE_BYTES_MAX,
+  CODE_BYTES_MAX_AMSTERDAM,
   GAS_BASE,
   GAS_BLOCKHASH,
-  GAS_CREATE,
   GAS_EXP,
   GAS_HIGH,
   GAS_HISTORIES,
@@ -22,7 +22,6 @@ import {
   GAS_VERY_LOW,
   GAS_WARM,
   gasAt,
-  INIT_CODE_BYTES_MAX,
 } from './gas.ts'
 import { OPCODES } from './opcodes.ts'
 import { IDENTITY_PRICE } from './precompiles/gas.ts'
@@ -57,6 +56,9 @@ export const RULE_PARAMETERS = [
   'PRECOMPILE_256',
   'IDENTITY',
   'IDENTITY_WORD',
+  'NEW_ACCOUNT',
+  'CODE_BYTE',
+  'TRANSFER_LOGS',
 ] as const
 export type RuleParameter = (typeof RULE_PARAMETERS)[number]
 
@@ -82,6 +84,8 @@ const HISTORY_OF = new Map<number, keyof typeof GAS_HISTORIES>([
   [0x3c, 'extCode'],
   [0x3f, 'extCodeHash'],
   [0x54, 'sload'],
+  [0xf0, 'create'],
+  [0xf5, 'create'],
   [0xf1, 'call'],
   [0xf2, 'call'],
   [0xf4, 'call'],
@@ -95,7 +99,7 @@ const CONSTANT_GAS = new Map<number, number>([
   ...each([0x00, 0x55, 0xf3, 0xfd], 0),
   ...each([0x5b], GAS_JUMPDEST),
   ...each([0x30, 0x32, 0x33, 0x34, 0x36, 0x38, 0x3a, 0x3d], GAS_BASE),
-  ...each([0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x48, 0x4a], GAS_BASE),
+  ...each([0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x48, 0x4a, 0x4b], GAS_BASE),
   ...each([0x50, 0x58, 0x59, 0x5a, 0x5f], GAS_BASE),
   ...each([0x02, 0x04, 0x05, 0x06, 0x07, 0x0b, 0x1e, 0x47], GAS_LOW),
   ...each([0x08, 0x09, 0x56], GAS_MID),
@@ -104,7 +108,6 @@ const CONSTANT_GAS = new Map<number, number>([
   ...each([0x20], GAS_KECCAK),
   ...each([0x40], GAS_BLOCKHASH),
   ...each([0x5c, 0x5d], GAS_TRANSIENT),
-  ...each([0xf0, 0xf5], GAS_CREATE),
 ])
 
 function each(codes: readonly number[], gas: number): [number, number][] {
@@ -116,6 +119,7 @@ export function ruleParameters(fork: Fork, set?: PrecompileSet): Record<RulePara
   const since = (first: Fork, value = 1): number => (fork >= first ? value : 0)
   const gas = (name: keyof typeof GAS_HISTORIES): number => gasAt(GAS_HISTORIES[name], fork)
   const precompiles = precompileAddresses(fork, set)
+  const codeMax = fork >= Fork.Amsterdam ? CODE_BYTES_MAX_AMSTERDAM : CODE_BYTES_MAX
   const isNet = fork === Fork.Constantinople || fork >= Fork.Istanbul
   return {
     FORK: fork,
@@ -125,8 +129,8 @@ export function ruleParameters(fork: Fork, set?: PrecompileSet): Record<RulePara
     KEEP_64TH: since(Fork.TangerineWhistle),
     EMPTY_VANISH: since(Fork.SpuriousDragon),
     DEPOSIT_MUST_PAY: since(Fork.Homestead),
-    CODE_MAX: since(Fork.SpuriousDragon, CODE_BYTES_MAX),
-    INIT_CODE_MAX: since(Fork.Shanghai, INIT_CODE_BYTES_MAX),
+    CODE_MAX: since(Fork.SpuriousDragon, codeMax),
+    INIT_CODE_MAX: since(Fork.Shanghai, 2 * codeMax),
     REFUSE_EF: since(Fork.London),
     DESTRUCT_ONLY_NEW: since(Fork.Cancun),
     DELEGATION: since(Fork.Prague),
@@ -146,6 +150,9 @@ export function ruleParameters(fork: Fork, set?: PrecompileSet): Record<RulePara
     PRECOMPILE_256: precompiles.includes(0x100) ? 1 : 0,
     IDENTITY: IDENTITY_PRICE.base,
     IDENTITY_WORD: IDENTITY_PRICE.word,
+    NEW_ACCOUNT: gas('newAccount'),
+    CODE_BYTE: gas('codeByte'),
+    TRANSFER_LOGS: since(Fork.Amsterdam),
   }
 }
 

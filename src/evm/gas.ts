@@ -22,6 +22,7 @@ const {
   Istanbul,
   Berlin,
   London,
+  Amsterdam,
 } = Fork
 
 // Tiers of opcodes.
@@ -55,8 +56,10 @@ export const GAS_NEW_ACCOUNT = 25000
 export const GAS_CREATE = 32000
 export const GAS_CODE_BYTE = 200
 export const GAS_INIT_CODE_WORD = 2
+/** EIP-170. Init code may be twice as long (EIP-3860). */
 export const CODE_BYTES_MAX = 24576
-export const INIT_CODE_BYTES_MAX = 2 * CODE_BYTES_MAX
+/** EIP-7954. */
+export const CODE_BYTES_MAX_AMSTERDAM = 32768
 
 // biome-ignore format: a table reads by its columns
 export const GAS_HISTORIES = {
@@ -65,9 +68,13 @@ export const GAS_HISTORIES = {
   balance: [[Frontier, 20], [TangerineWhistle, 400], [Istanbul, 700], [Berlin, GAS_WARM]],
   extCode: [[Frontier, 20], [TangerineWhistle, 700], [Berlin, GAS_WARM]],
   extCodeHash: [[Constantinople, 400], [Istanbul, 700], [Berlin, GAS_WARM]],
+  create: [[Frontier, GAS_CREATE], [Amsterdam, 9000]],
   call: [[Frontier, 40], [TangerineWhistle, 700], [Berlin, GAS_WARM]],
   selfDestruct: [[Frontier, 0], [TangerineWhistle, 5000]],
-  selfDestructNewAccount: [[TangerineWhistle, GAS_NEW_ACCOUNT]],
+  /** EIP-8037 makes new accounts, slots and code a matter of state gas. */
+  selfDestructNewAccount: [[TangerineWhistle, GAS_NEW_ACCOUNT], [Amsterdam, 0]],
+  newAccount: [[Frontier, GAS_NEW_ACCOUNT], [Amsterdam, 0]],
+  codeByte: [[Frontier, GAS_CODE_BYTE], [Amsterdam, 0]],
   /** EIP-3529 ends it. */
   selfDestructRefund: [[Frontier, 24000], [London, 0]],
   /** EIP-160. */
@@ -77,11 +84,11 @@ export const GAS_HISTORIES = {
   coldSlot: [[Berlin, 2100 - GAS_WARM]],
   /** EIP-1283, taken back in Petersburg, then EIP-2200 and EIP-2929. */
   sstoreNoop: [[Constantinople, 200], [Petersburg, 0], [Istanbul, 800], [Berlin, GAS_WARM]],
-  sstoreSet: [[Frontier, 20000]],
+  sstoreSet: [[Frontier, 20000], [Amsterdam, 5000 - 2100]],
   sstoreReset: [[Frontier, 5000], [Berlin, 5000 - 2100]],
   /** EIP-3529: what clearing a slot gives back. */
   sstoreClearRefund: [[Frontier, 15000], [London, 4800]],
   /** Writing the original value back: 0, or another. */
-  sstoreRestoreZeroRefund: [[Constantinople, 19800], [Petersburg, 0], [Istanbul, 19200], [Berlin, 19900]],
+  sstoreRestoreZeroRefund: [[Constantinople, 19800], [Petersburg, 0], [Istanbul, 19200], [Berlin, 19900], [Amsterdam, 2800]],
   sstoreRestoreRefund: [[Constantinople, 4800], [Petersburg, 0], [Istanbul, 4200], [Berlin, 2800]],
 } as const satisfies Record<string, GasHistory>

@@ -21,6 +21,7 @@ export {
   type MachineOptions,
   type MessageResult,
   type Snapshot,
+  type StateGasResult,
   type TransactionEnvironment,
 } from './machine.ts'
 export { OPCODES, type Opcode, opcodeName } from './opcodes.ts'
@@ -34,5 +35,7 @@ export {
   precompileLibraries,
   preparePrecompiles,
 } from './precompiles/index.ts'
+export type { AccountAccess, AccountChange } from './stateAccess.ts'
+export { ACCOUNT_STATE_BYTES, DELEGATION_STATE_BYTES, stateByteGas } from './stateGas.ts'
 export { STATUS_TEXTS, Status } from './status.ts'
 export type { AccountState, AccountWrite, SlotWrite, WriteSet } from './writeSet.ts'

@@ -19,6 +19,8 @@ import type { EvmHooks } from './hooks.ts'
 import type { Host, StorageReader } from './host.ts'
 import { hostFunctions } from './hostFunctions.ts'
 import { type PrecompileSet, type PrecompileView, precompileView } from './precompiles/index.ts'
+import { type AccountAccess, type AccountChange, readAccesses, readChanges } from './stateAccess.ts'
+import { stateByteGas } from './stateGas.ts'
 import { Status } from './status.ts'
 import { TraceReader } from './traceReader.ts'
 import { TrimmedStorage } from './trimmedStorage.ts'
@@ -40,6 +42,8 @@ export type BlockEnvironment = {
   readonly baseFee: bigint
   /** Wei; 0 before Cancun. */
   readonly blobBaseFee: bigint
+  /** Slot of the beacon chain; 0 before Amsterdam (EIP-7843). */
+  readonly slotNumber?: bigint | undefined
   /** Which precompiles the fork has: the protocol's (`final`), or those of a draft that tests were made under. */
   readonly precompileSet?: PrecompileSet | undefined
 }
@@ -62,6 +66,8 @@ export type CallMessage = {
   readonly gas: bigint
   /** Forbids changes of state, as STATICCALL does. */
   readonly isStatic?: boolean
+  /** Gas for growth of the state alone; 0 without it, and before Amsterdam (EIP-8037). */
+  readonly stateGas?: bigint
 }
 
 export type CreateMessage = {
@@ -70,11 +76,24 @@ export type CreateMessage = {
   readonly initCode: Uint8Array
   readonly value: bigint
   readonly gas: bigint
+  /** As in `CallMessage`. */
+  readonly stateGas?: bigint
+}
+
+/** What a message did with gas for growth of the state (EIP-8037). All 0 before Amsterdam. */
+export type StateGasResult = {
+  /** Of what the message was given. */
+  readonly left: bigint
+  /** Price of what grew; 0 where the message failed. */
+  readonly used: bigint
+  /** What of the message's other gas went there, whether the state grew in the end or not. */
+  readonly spilled: bigint
 }
 
 export type MessageResult = {
   readonly status: Status
   readonly gasLeft: bigint
+  readonly stateGas: StateGasResult
   /** Output of RETURN or REVERT; the deployed code of a creation. Fresh bytes. */
   readonly output: Uint8Array
   /** Address of the contract that a successful creation made. */
@@ -103,6 +122,7 @@ export type MachineOptions = {
 const CALL = 0xf1
 const CREATE = 0xf0
 const GAS_MAX = (1n << 63n) - 1n
+const NO_STATE_GAS: StateGasResult = { left: 0n, used: 0n, spilled: 0n }
 const SCRATCH_WORD = L.MAILBOX + L.M_WORD
 /** Heap of a kernel that is kept for the next block; code that was cached goes with a bigger one. */
 const HEAP_BYTES_KEPT = 256 << 20
@@ -116,7 +136,10 @@ export class Machine {
   private readonly trimmed = new TrimmedStorage()
   private readonly storages: StorageReader[] = []
   private host: Host | undefined
+  /** Gas a byte of new state; 0 before Amsterdam. */
+  private stateByteGas = 0n
   private hooks: EvmHooks | undefined
+  private changesWatcher: ((changes: AccountChange[]) => void) | undefined
   private precompiles: PrecompileView = precompileView(Fork.Frontier)
 
   /** @throws VarveError EVM_NO_WEBASSEMBLY. Cost: a memory of 38 MiB of address space, about 0.3 MiB in use. */
@@ -181,8 +204,12 @@ export class Machine {
     word(L.ENV_CHAIN_ID, environment.chainId)
     word(L.ENV_BASE_FEE, environment.baseFee)
     word(L.ENV_BLOB_BASE_FEE, environment.blobBaseFee)
+    word(L.ENV_SLOT_NUMBER, environment.slotNumber ?? 0n)
     kernel.writeWordBytes(L.ENVIRONMENT + L.ENV_COINBASE, environment.coinbase)
+    this.stateByteGas = stateByteGas(environment.fork, environment.gasLimit)
+    kernel.view.setBigUint64(L.ENVIRONMENT + L.ENV_STATE_BYTE, this.stateByteGas, true)
     kernel.exports.beginBlock()
+    this.changesWatcher = undefined
     this.storages.length = 0
     this.trimmed.clear()
   }
@@ -218,11 +245,11 @@ export class Machine {
    *   go on.
    */
   call(message: CallMessage): MessageResult {
-    const { caller, input, value, gas } = message
+    const { caller, value } = message
     const target = this.accountAt(message.target)
-    // A call of nothing asks nothing of its caller: of that of a system call a witness says nothing.
+    // A call of nothing asks nothing of its caller: of that of a system call no witness and no access list says anything.
     const from = value === 0n ? this.accountNumber(caller) : this.accountAt(caller)
-    const view = this.prepare(from, input, value, gas)
+    const view = this.prepare(from, message.input, message)
     view.setUint32(L.MAILBOX + L.M_KIND, CALL, true)
     view.setUint32(L.MAILBOX + L.M_TARGET, target, true)
     view.setUint32(L.MAILBOX + L.M_STATIC, message.isStatic === true ? 1 : 0, true)
@@ -231,22 +258,33 @@ export class Machine {
 
   /** Creates a contract as the transaction itself; see `CreateMessage`. Throws as `call`. */
   create(message: CreateMessage): MessageResult {
-    const from = this.accountAt(message.caller)
-    const view = this.prepare(from, message.initCode, message.value, message.gas)
+    const view = this.prepare(this.accountAt(message.caller), message.initCode, message)
     view.setUint32(L.MAILBOX + L.M_KIND, CREATE, true)
     view.setUint32(L.MAILBOX + L.M_STATIC, 0, true)
     return this.execute(true)
   }
 
-  private prepare(from: number, input: Uint8Array, value: bigint, gas: bigint): DataView {
+  private prepare(
+    from: number,
+    input: Uint8Array,
+    message: { readonly value: bigint; readonly gas: bigint; readonly stateGas?: bigint },
+  ): DataView {
+    const { value, gas, stateGas = 0n } = message
     if (gas < 0n || gas > GAS_MAX)
       throw new VarveError('EVM_GAS_RANGE', `gas of a message is 0 to 2^63-1, got ${gas}`, { gas })
+    if (stateGas < 0n || stateGas > GAS_MAX)
+      throw new VarveError(
+        'EVM_GAS_RANGE',
+        `state gas of a message is 0 to 2^63-1, got ${stateGas}`,
+        { gas: stateGas },
+      )
     const { kernel } = this
     const space = kernel.exports.inputSpace(input.length)
     kernel.bytes.set(input, space)
     kernel.writeWord(L.MAILBOX + L.M_VALUE, value)
     const view = kernel.view
     view.setBigUint64(L.MAILBOX + L.M_GAS, gas, true)
+    view.setBigUint64(L.MAILBOX + L.M_STATE_GAS, stateGas, true)
     view.setUint32(L.MAILBOX + L.M_CALLER, from, true)
     view.setUint32(L.MAILBOX + L.M_INPUT_SIZE, input.length, true)
     return view
@@ -261,9 +299,15 @@ export class Machine {
     return {
       status,
       gasLeft: kernel.exports.gasLeft(),
+      stateGas: this.stateByteGas === 0n ? NO_STATE_GAS : this.readStateGas(),
       output: kernel.copyOut(kernel.exports.returnData(), size),
       created: isCreation && status === Status.Success ? this.addressOf(created) : undefined,
     }
+  }
+
+  private readStateGas(): StateGasResult {
+    const { reservoir, stateGasUsed, stateGasSpilled } = this.kernel.exports
+    return { left: reservoir.value, used: stateGasUsed.value, spilled: stateGasSpilled.value }
   }
 
   private run(before: Snapshot): Status {
@@ -282,10 +326,36 @@ export class Machine {
 
   /**
    * Ends the transaction: deletes what SELFDESTRUCT marked and, from EIP-161 on, touched empty accounts. Logs and
-   * refund stay readable until the next `beginTransaction`; snapshots are dead.
+   * refund stay readable until the next `beginTransaction`; snapshots are dead. From Amsterdam on, what deleted
+   * accounts still held is logged here (EIP-7708).
    */
   finishTransaction(): void {
     this.kernel.exports.finishTransaction()
+    this.changesWatcher?.(this.changes())
+  }
+
+  /** Hands over `changes()` at the end of each transaction and system call of this block; `undefined` ends it. */
+  watchChanges(watcher: ((changes: AccountChange[]) => void) | undefined): void {
+    this.changesWatcher = watcher
+  }
+
+  /**
+   * Price of the state that the accounts marked for deletion would have taken (EIP-8037). To be asked once in a
+   * transaction, before `finishTransaction`.
+   */
+  destructedStateGas(): bigint {
+    return BigInt(this.kernel.exports.destructedStateBytes()) * this.stateByteGas
+  }
+
+  /** What the transaction that finished last has changed; good until the next one begins. See `stateAccess.ts`. */
+  changes(): AccountChange[] {
+    assert(!this.isTrimmed, 'evm: the baseline arm keeps no changes of a transaction')
+    return readChanges(this.kernel)
+  }
+
+  /** All accounts and slots that the block has read so far, code that ran over or not. See `stateAccess.ts`. */
+  accesses(): AccountAccess[] {
+    return readAccesses(this.kernel)
   }
 
   /** Remembers this point of the transaction. Cost: nothing. */

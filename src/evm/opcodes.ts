@@ -20,6 +20,7 @@ const {
   Shanghai,
   Cancun,
   Osaka,
+  Amsterdam,
 } = Fork
 
 // biome-ignore format: a table reads by its columns
@@ -44,6 +45,7 @@ const ROWS: readonly (readonly [number, string, number, number, Fork])[] = [
   [0x43, 'NUMBER', 0, 1, Frontier], [0x44, 'DIFFICULTY', 0, 1, Frontier], [0x45, 'GASLIMIT', 0, 1, Frontier],
   [0x46, 'CHAINID', 0, 1, Istanbul], [0x47, 'SELFBALANCE', 0, 1, Istanbul], [0x48, 'BASEFEE', 0, 1, London],
   [0x49, 'BLOBHASH', 1, 1, Cancun], [0x4a, 'BLOBBASEFEE', 0, 1, Cancun],
+  [0x4b, 'SLOTNUM', 0, 1, Amsterdam],
   [0x50, 'POP', 1, 0, Frontier], [0x51, 'MLOAD', 1, 1, Frontier], [0x52, 'MSTORE', 2, 0, Frontier],
   [0x53, 'MSTORE8', 2, 0, Frontier], [0x54, 'SLOAD', 1, 1, Frontier], [0x55, 'SSTORE', 2, 0, Frontier],
   [0x56, 'JUMP', 1, 0, Frontier], [0x57, 'JUMPI', 2, 0, Frontier], [0x58, 'PC', 0, 1, Frontier],
@@ -54,6 +56,8 @@ const ROWS: readonly (readonly [number, string, number, number, Fork])[] = [
   ...series(16, (n) => [0x7f + n, `DUP${n}`, n, n + 1, Frontier]),
   ...series(16, (n) => [0x8f + n, `SWAP${n}`, n + 1, n + 1, Frontier]),
   [0xa0, 'LOG0', 2, 0, Frontier], ...series(4, (n) => [0xa0 + n, `LOG${n}`, 2 + n, 0, Frontier]),
+  // EIP-8024: how deep they reach is told by the byte that follows.
+  [0xe6, 'DUPN', 0, 1, Amsterdam], [0xe7, 'SWAPN', 0, 0, Amsterdam], [0xe8, 'EXCHANGE', 0, 0, Amsterdam],
   [0xf0, 'CREATE', 3, 1, Frontier], [0xf1, 'CALL', 7, 1, Frontier], [0xf2, 'CALLCODE', 7, 1, Frontier],
   [0xf3, 'RETURN', 2, 0, Frontier], [0xf4, 'DELEGATECALL', 6, 1, Homestead],
   [0xf5, 'CREATE2', 4, 1, Constantinople], [0xfa, 'STATICCALL', 6, 1, Byzantium],

@@ -8,8 +8,6 @@ import type { Authorization, SenderRecovery } from '../codec/index.ts'
 import type { Machine } from '../evm/index.ts'
 
 const DELEGATION_BYTES = 3 + ADDRESS_BYTES
-/** What an authorization of an existing account gets back: 25,000 were paid ahead, and 12,500 are its price. */
-const GAS_AUTHORIZATION_REFUND = 12_500n
 
 /** Whether code is a delegation to another account. */
 export function isDelegation(code: Uint8Array): boolean {
@@ -32,39 +30,41 @@ export function delegateOf(machine: Machine, address: Uint8Array): Uint8Array | 
 /**
  * Applies authorizations one after the other; those that do not hold are passed over. Runs inside a transaction,
  * after the sender's nonce has risen.
- * @returns gas refunded for accounts that existed
+ * @returns how many were of accounts that existed: less was to be paid for them than was
  */
 export function applyAuthorizations(
   machine: Machine,
   authorizations: readonly Authorization[],
   chainId: bigint,
   recovery: SenderRecovery,
-): bigint {
-  let refund = 0n
+): number {
+  let existingCount = 0
   for (const authorization of authorizations)
-    refund += applyAuthorization(machine, authorization, chainId, recovery)
-  return refund
+    if (applyAuthorization(machine, authorization, chainId, recovery)) existingCount++
+  return existingCount
 }
 
+/** Returns true where it was applied and its account existed. */
 function applyAuthorization(
   machine: Machine,
   authorization: Authorization,
   chainId: bigint,
   recovery: SenderRecovery,
-): bigint {
+): boolean {
   const { nonce, address } = authorization
-  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return 0n
-  if (nonce === U64_MAX) return 0n
+  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return false
+  if (nonce === U64_MAX) return false
   const authority = recovery.recoverAuthority(authorization)
-  if (authority === undefined) return 0n
+  if (authority === undefined) return false
   // Warm even where the rest fails: from here on the account has been read.
   machine.warmAddress(authority)
-  if (machine.getCodeSize(authority) > 0 && delegateOf(machine, authority) === undefined) return 0n
-  if (machine.getNonce(authority) !== nonce) return 0n
-  const refund = machine.exists(authority) ? GAS_AUTHORIZATION_REFUND : 0n
+  if (machine.getCodeSize(authority) > 0 && delegateOf(machine, authority) === undefined)
+    return false
+  if (machine.getNonce(authority) !== nonce) return false
+  const existed = machine.exists(authority)
   machine.setNonce(authority, nonce + 1n)
   machine.setCode(authority, bytesAreZero(address) ? EMPTY_BYTES : delegationTo(address))
-  return refund
+  return existed
 }
 
 function delegationTo(address: Uint8Array): Uint8Array {

@@ -11,6 +11,7 @@ import { bigintFromBytes, Fork, isVarveError, VarveError } from '../base/index.t
 import { type BlockRules, blobBaseFee, blockRewards, type ChainSpec } from '../chain/index.ts'
 import {
   type Block,
+  type BlockAccessList,
   type Header,
   type Receipt,
   type SenderRecovery,
@@ -19,6 +20,8 @@ import {
 } from '../codec/index.ts'
 import type { Machine, PrecompileSet } from '../evm/index.ts'
 import type { StateDelta, StateView } from '../state/index.ts'
+import { AccessListBuilder } from './accessListBuilder.ts'
+import { larger } from './bigints.ts'
 import { applyCredits, withdrawalCredits } from './blockCredits.ts'
 import { moveDaoFunds } from './daoFork.ts'
 import { collectRequests } from './requests.ts'
@@ -57,11 +60,13 @@ export type BlockContext = {
 export type BlockOutcome = {
   readonly delta: StateDelta
   readonly receipts: readonly Receipt[]
-  /** Sum over all transactions. */
+  /** What the header says: the sum over all transactions; from Amsterdam on the larger of two sums (EIP-8037). */
   readonly gasUsed: bigint
   readonly blobGasUsed: bigint
   /** In the order of their types (EIP-7685); `undefined` before Prague. */
   readonly requests: readonly Uint8Array[] | undefined
+  /** EIP-7928; `undefined` before Amsterdam. */
+  readonly accessList: BlockAccessList | undefined
   /** In the order of the transactions, 20 bytes each. */
   readonly senders: readonly Uint8Array[]
 }
@@ -76,6 +81,8 @@ export function executeBlock(block: Block, context: BlockContext): BlockOutcome 
   const { machine, rules, view, spec, blockHash } = context
   const environment = environmentOf(header, context)
   machine.beginBlock(environment, new ViewHost(view, blockHash))
+  const accesses = rules.fork >= Fork.Amsterdam ? new AccessListBuilder() : undefined
+  accesses?.watch(machine)
   const { dao } = spec.schedule
   if (dao?.support === true && header.number === dao.block) moveDaoFunds(machine)
   const { parentHash, parentBeaconBlockRoot } = header
@@ -83,8 +90,10 @@ export function executeBlock(block: Block, context: BlockContext): BlockOutcome 
   const run = new TransactionsRun(header.number, environment, context)
   const senders = context.senders ?? recoverSenders(block, context)
   block.transactions.forEach((transaction, index) => {
+    accesses?.nextStep()
     run.add(transaction, senders[index]!, index)
   })
+  accesses?.nextStep()
   applyCredits(machine, blockRewards(rules.fork, header, uncles))
   applyCredits(machine, withdrawalCredits(withdrawals ?? []))
   const { receipts, gasUsed, blobGasUsed } = run
@@ -97,8 +106,9 @@ export function executeBlock(block: Block, context: BlockContext): BlockOutcome 
           receipts.flatMap(({ logs }) => logs),
           { depositContract, mustHaveContracts: true },
         )
+  const accessList = accesses?.build(machine.accesses())
   const delta = deltaOfWrites(machine.writeSet())
-  return { delta, receipts, gasUsed, blobGasUsed, requests, senders }
+  return { delta, receipts, gasUsed, blobGasUsed, requests, accessList, senders }
 }
 
 /**
@@ -146,14 +156,18 @@ export function environmentOf(
     baseFee: header.baseFeePerGas ?? 0n,
     blobBaseFee:
       blob === undefined || excessBlobGas === undefined ? 0n : blobBaseFee(excessBlobGas, blob),
+    slotNumber: header.slotNumber,
   }
 }
 
 /** A block's transactions, one after the other. */
 class TransactionsRun {
   readonly receipts: Receipt[] = []
-  gasUsed = 0n
   blobGasUsed = 0n
+  /** Sum of what the senders pay for. */
+  private paidGas = 0n
+  private workGas = 0n
+  private growthGas = 0n
   private readonly number: number
   private readonly block: ExecutionBlock
   private readonly context: BlockContext
@@ -172,14 +186,21 @@ class TransactionsRun {
     const outcome = withPlace(this.number, index, () =>
       runTransaction({ machine, block, space, recovery }, transaction, sender),
     )
-    this.gasUsed += outcome.gasUsed
+    this.paidGas += outcome.gasUsed
+    this.workGas += outcome.blockGasUsed
+    this.growthGas += outcome.blockStateGasUsed
     this.blobGasUsed += outcome.blobGasUsed
     const receiptContext = {
       type: transaction.type,
-      cumulativeGasUsed: this.gasUsed,
+      cumulativeGasUsed: this.paidGas,
       stateRoot: this.stateRoot(),
     }
     this.receipts.push(transactionReceipt(outcome, receiptContext))
+  }
+
+  /** Gas that the block has used: from Amsterdam on that of the kind of which it used more. */
+  get gasUsed(): bigint {
+    return larger(this.workGas, this.growthGas)
   }
 
   private stateRoot(): Uint8Array | undefined {

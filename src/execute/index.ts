@@ -1,3 +1,4 @@
+export { AccessListBuilder } from './accessListBuilder.ts'
 export {
   applyCredits,
   type BlockCredit,

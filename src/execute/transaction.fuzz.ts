@@ -97,7 +97,7 @@ export function fuzzTransactions(seed: number, stepCount: number): void {
   const machine = new Machine()
   for (let step = 0; step < stepCount; step++) {
     const label = `seed ${seed} step ${step}`
-    const fork = prng.between(Fork.Frontier, Fork.Osaka) as Fork
+    const fork = prng.between(Fork.Frontier, Fork.Amsterdam) as Fork
     const hasDestruct = prng.oneIn(3)
     const start = randomState(prng, hasDestruct)
     const block = randomBlock(prng, fork)
@@ -168,8 +168,8 @@ function randomBlock(prng: Prng, fork: Fork): ExecutionBlock {
     coinbase: address(COINBASE_INDEX),
     number: 1n,
     timestamp: 1n,
-    // Large enough for all: what is left of a block is no part of the comparison.
-    gasLimit: 1n << 40n,
+    // Large enough for all: what is left of a block is no part of the comparison. In Amsterdam it makes prices, too.
+    gasLimit: fork >= Fork.Amsterdam ? 100_000_000n : 1n << 40n,
     random: prng.bigint(256),
     baseFee: fork >= Fork.London ? BigInt(prng.below(20)) : 0n,
     blobBaseFee: fork >= Fork.Cancun ? BigInt(prng.below(3)) : 0n,

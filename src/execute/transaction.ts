@@ -8,9 +8,16 @@
  */
 import { Fork } from '../base/index.ts'
 import { type SenderRecovery, TransactionType, type UnsignedTransaction } from '../codec/index.ts'
-import type { Log, Machine, MessageResult, Status } from '../evm/index.ts'
-import { larger, smaller } from './bigints.ts'
+import {
+  ACCOUNT_STATE_BYTES,
+  type Log,
+  type Machine,
+  type MessageResult,
+  type Status,
+  stateByteGas,
+} from '../evm/index.ts'
 import { applyAuthorizations, delegateOf } from './delegation.ts'
+import { type MessageGas, messageGas, settleGas } from './gasSettlement.ts'
 import {
   type BlockSpace,
   checkTransaction,
@@ -24,6 +31,10 @@ export type TransactionOutcome = {
   readonly status: Status
   /** After refund and floor. */
   readonly gasUsed: bigint
+  /** What the block counts of it: from Amsterdam on the gas of work before refunds (EIP-7778, EIP-8037). */
+  readonly blockGasUsed: bigint
+  /** What the block counts of growth of the state (EIP-8037); 0 before Amsterdam. */
+  readonly blockStateGasUsed: bigint
   readonly blobGasUsed: bigint
   /** Wei a gas that the sender paid. */
   readonly gasPrice: bigint
@@ -43,9 +54,8 @@ export type TransactionContext = {
   readonly recovery: SenderRecovery
 }
 
-/** Largest part of the gas used that refunds may give back: 1/2, and 1/5 from London on (EIP-3529). */
-const REFUND_DIVISOR_FRONTIER = 2n
-const REFUND_DIVISOR_LONDON = 5n
+/** What an authorization of an existing account gets back: 25,000 were paid ahead, and 12,500 are its price (EIP-7702). */
+const GAS_AUTHORIZATION_REFUND = 12_500n
 
 /**
  * Executes a transaction.
@@ -69,9 +79,11 @@ export function executeTransaction(
   try {
     const outcome = run(context, transaction, sender, cost)
     machine.finishTransaction()
-    space.gasLeft -= outcome.gasUsed
+    space.gasLeft -= outcome.blockGasUsed
+    space.stateGasLeft -= outcome.blockStateGasUsed
     space.blobGasLeft -= cost.blobGas
-    return outcome
+    // The end of a transaction may log, too.
+    return { ...outcome, logs: machine.logs() }
   } catch (error) {
     machine.revert(start)
     throw error
@@ -83,24 +95,23 @@ function run(
   transaction: UnsignedTransaction,
   sender: Uint8Array,
   cost: TransactionCost,
-): TransactionOutcome {
+): Omit<TransactionOutcome, 'logs'> {
   const { machine, block } = context
   const { gasLimit } = transaction
   machine.subtractBalance(sender, gasLimit * cost.gasPrice + cost.blobGas * block.blobBaseFee)
   if (block.fork >= Fork.Berlin) warm(machine, block, transaction, sender)
-  const { message, refund: authorizationRefund } = sendMessage(context, transaction, sender, cost)
-
-  const gasUsedBefore = gasLimit - message.gasLeft
-  const divisor = block.fork >= Fork.London ? REFUND_DIVISOR_LONDON : REFUND_DIVISOR_FRONTIER
-  const refund = smaller(machine.refund + authorizationRefund, gasUsedBefore / divisor)
-  const gasUsed = larger(gasUsedBefore - refund, cost.floorGas)
+  const given = messageGas(gasLimit, block.fork, cost)
+  const { message, refund } = sendMessage(context, transaction, sender, given)
+  const { fork } = block
+  const settlement = settleGas(machine, { fork, gasLimit, cost, given, message, refund })
+  const { gasUsed } = settlement
 
   machine.addBalance(sender, (gasLimit - gasUsed) * cost.gasPrice)
   // The base fee is burnt (EIP-1559). Paying nothing still touches the coinbase, as all eras demand.
   machine.addBalance(block.coinbase, gasUsed * (cost.gasPrice - block.baseFee))
   const { status, output, created } = message
   const { blobGas: blobGasUsed, gasPrice } = cost
-  return { status, gasUsed, blobGasUsed, gasPrice, output, created, logs: machine.logs() }
+  return { status, ...settlement, blobGasUsed, gasPrice, output, created }
 }
 
 /** Warm before the first instruction: EIP-2929, EIP-2930, EIP-3651. The machine knows precompiles as warm. */
@@ -120,25 +131,37 @@ function warm(
   }
 }
 
-/** Runs the message itself. Its failure undoes what it did, and neither the nonce nor the authorizations. */
+/**
+ * Runs the message itself. Its failure undoes what it did, and neither the nonce nor the authorizations. The refund is
+ * the counter's.
+ */
 function sendMessage(
   context: TransactionContext,
   transaction: UnsignedTransaction,
   sender: Uint8Array,
-  cost: TransactionCost,
+  given: MessageGas,
 ): { readonly message: MessageResult; readonly refund: bigint } {
   const { machine, block, recovery } = context
   const { to, data, value } = transaction
-  const gas = transaction.gasLimit - cost.intrinsicGas
-  if (to === undefined)
-    return { message: machine.create({ caller: sender, initCode: data, value, gas }), refund: 0n }
+  const { gas } = given
+  let { stateGas } = given
+  if (to === undefined) {
+    const message = machine.create({ caller: sender, initCode: data, value, gas, stateGas })
+    return { message, refund: machine.refund }
+  }
   machine.setNonce(sender, transaction.nonce + 1n)
   let refund = 0n
-  if (transaction.type === TransactionType.SetCode)
-    refund = applyAuthorizations(machine, transaction.authorizationList, block.chainId, recovery)
+  if (transaction.type === TransactionType.SetCode) {
+    const list = transaction.authorizationList
+    const existing = BigInt(applyAuthorizations(machine, list, block.chainId, recovery))
+    // The accounts that were paid for ahead and are not new: gas for growth goes back to where it came from.
+    if (block.fork < Fork.Amsterdam) refund = existing * GAS_AUTHORIZATION_REFUND
+    else stateGas += existing * ACCOUNT_STATE_BYTES * stateByteGas(block.fork, block.gasLimit)
+  }
   if (block.fork >= Fork.Prague) {
     const target = delegateOf(machine, to)
     if (target !== undefined) machine.warmAddress(target)
   }
-  return { message: machine.call({ caller: sender, target: to, input: data, value, gas }), refund }
+  const message = machine.call({ caller: sender, target: to, input: data, value, gas, stateGas })
+  return { message, refund: machine.refund + refund }
 }

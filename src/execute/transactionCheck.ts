@@ -9,12 +9,15 @@ import { type BlobParameters, FORK_NAMES, Fork, U64_MAX, U256_MAX } from '../bas
 import { BLOB_GAS_PER_BLOB } from '../chain/index.ts'
 import {
   floorGas,
+  initCodeBytesMax,
   intrinsicGas,
+  intrinsicStateBytes,
+  TRANSACTION_GAS_MAX,
   TransactionType,
   type UnsignedTransaction,
 } from '../codec/index.ts'
-import type { BlockEnvironment, Machine } from '../evm/index.ts'
-import { smaller } from './bigints.ts'
+import { type BlockEnvironment, type Machine, stateByteGas } from '../evm/index.ts'
+import { larger, smaller } from './bigints.ts'
 import { delegateOf } from './delegation.ts'
 import { rejection } from './transactionRejection.ts'
 
@@ -26,13 +29,18 @@ export type ExecutionBlock = BlockEnvironment & {
 
 /** What earlier transactions left of a block. */
 export type BlockSpace = {
+  /** From Amsterdam on the gas of work alone. */
   gasLeft: bigint
+  /** For growth of the state (EIP-8037); nothing takes from it before Amsterdam. */
+  stateGasLeft: bigint
   blobGasLeft: bigint
 }
 
 /** Price of an accepted transaction. Gas and wei. */
 export type TransactionCost = {
   readonly intrinsicGas: bigint
+  /** Of that kind, for growth of the state (EIP-8037); 0 before Amsterdam. */
+  readonly intrinsicStateGas: bigint
   /** Least gas it pays, whatever it does (EIP-7623); 0 before Prague. */
   readonly floorGas: bigint
   /** Wei a gas it pays: base fee and tip. */
@@ -40,10 +48,6 @@ export type TransactionCost = {
   readonly blobGas: bigint
 }
 
-/** EIP-3860. */
-const INIT_CODE_BYTES_MAX = 49_152
-/** EIP-7825. */
-const TRANSACTION_GAS_MAX = 1n << 24n
 /** EIP-7594. */
 const TRANSACTION_BLOB_COUNT_MAX = 6
 /** EIP-4844: first byte of a versioned hash. */
@@ -56,6 +60,7 @@ const TYPE_FORK = [Fork.Frontier, Fork.Berlin, Fork.London, Fork.Cancun, Fork.Pr
 export function emptyBlockSpace(block: ExecutionBlock): BlockSpace {
   return {
     gasLeft: block.gasLimit,
+    stateGasLeft: block.gasLimit,
     blobGasLeft: BigInt(block.blob?.max ?? 0) * BLOB_GAS_PER_BLOB,
   }
 }
@@ -76,7 +81,7 @@ export function checkTransaction(
       `type ${type} needs ${FORK_NAMES[TYPE_FORK[type]]}, the block is ${FORK_NAMES[fork]}`,
     )
   checkNonce(machine.getNonce(sender), transaction.nonce)
-  if (fork >= Fork.Osaka && transaction.gasLimit > TRANSACTION_GAS_MAX)
+  if (fork === Fork.Osaka && transaction.gasLimit > TRANSACTION_GAS_MAX)
     throw rejection(
       'TX_GAS_LIMIT_CAP',
       `at most ${TRANSACTION_GAS_MAX}, got ${transaction.gasLimit}`,
@@ -88,8 +93,10 @@ export function checkTransaction(
   const blobGas = checkBlobs(block, transaction)
   if (type === TransactionType.SetCode) checkAuthorizations(transaction)
   checkFunds(machine.getBalance(sender), transaction, blobGas)
-  checkSpace(space, transaction, blobGas)
-  return { ...checkGas(transaction, fork), gasPrice, blobGas }
+  const gas = gasOf(transaction, block)
+  checkSpace(space, transaction, blobGas, fork >= Fork.Amsterdam ? gas : NO_GAS)
+  checkGas(transaction, fork, gas)
+  return { ...gas, gasPrice, blobGas }
 }
 
 /** Most that a gas may cost the sender. */
@@ -161,13 +168,39 @@ function checkFunds(balance: bigint, transaction: UnsignedTransaction, blobGas: 
   if (balance < cost) throw rejection('TX_FUNDS', `have ${balance} want ${cost}`, { balance, cost })
 }
 
-function checkSpace(space: BlockSpace, transaction: UnsignedTransaction, blobGas: bigint): void {
+/** What a transaction pays before its first instruction, and at least. */
+type GasOfTransaction = Pick<TransactionCost, 'intrinsicGas' | 'intrinsicStateGas' | 'floorGas'>
+
+const NO_GAS: GasOfTransaction = { intrinsicGas: 0n, intrinsicStateGas: 0n, floorGas: 0n }
+
+function gasOf(transaction: UnsignedTransaction, block: ExecutionBlock): GasOfTransaction {
+  const { fork, gasLimit } = block
+  const stateBytes = BigInt(intrinsicStateBytes(transaction, fork))
+  return {
+    intrinsicGas: BigInt(intrinsicGas(transaction, fork)),
+    intrinsicStateGas: stateBytes * stateByteGas(fork, gasLimit),
+    floorGas: BigInt(floorGas(transaction, fork)),
+  }
+}
+
+/**
+ * The most that the transaction may take of the block has to be left of it: of each kind of gas, what its limit leaves
+ * when it has paid what is surely of the other kind.
+ */
+function checkSpace(
+  space: BlockSpace,
+  transaction: UnsignedTransaction,
+  blobGas: bigint,
+  sure: GasOfTransaction,
+): void {
   const { gasLimit } = transaction
-  if (gasLimit > space.gasLeft)
-    throw rejection('TX_GAS_LIMIT_REACHED', `have ${space.gasLeft}, want ${gasLimit}`, {
-      gasLeft: space.gasLeft,
-      gasLimit,
-    })
+  const isSplit = sure !== NO_GAS
+  const work = gasLimit - sure.intrinsicStateGas
+  const workMost = isSplit ? smaller(work, TRANSACTION_GAS_MAX) : work
+  if (workMost > space.gasLeft) throw spaceRejection(space.gasLeft, workMost)
+  const growthMost = gasLimit - sure.intrinsicGas
+  if (isSplit && growthMost > space.stateGasLeft)
+    throw spaceRejection(space.stateGasLeft, growthMost)
   if (blobGas > space.blobGasLeft)
     throw rejection('TX_BLOB_GAS_LIMIT_REACHED', `have ${space.blobGasLeft}, want ${blobGas}`, {
       blobGasLeft: space.blobGasLeft,
@@ -175,24 +208,40 @@ function checkSpace(space: BlockSpace, transaction: UnsignedTransaction, blobGas
     })
 }
 
-function checkGas(
-  transaction: UnsignedTransaction,
-  fork: Fork,
-): Pick<TransactionCost, 'intrinsicGas' | 'floorGas'> {
+function spaceRejection(gasLeft: bigint, gasLimit: bigint): ReturnType<typeof rejection> {
+  return rejection('TX_GAS_LIMIT_REACHED', `have ${gasLeft}, want ${gasLimit}`, {
+    gasLeft,
+    gasLimit,
+  })
+}
+
+function checkGas(transaction: UnsignedTransaction, fork: Fork, gas: GasOfTransaction): void {
   const { gasLimit, data } = transaction
-  const intrinsic = BigInt(intrinsicGas(transaction, fork))
+  const intrinsic = gas.intrinsicGas + gas.intrinsicStateGas
   if (gasLimit < intrinsic)
     throw rejection('TX_INTRINSIC_GAS', `have ${gasLimit}, want ${intrinsic}`, {
       gasLimit,
       intrinsic,
     })
-  const floor = BigInt(floorGas(data, fork))
+  const floor = gas.floorGas
   if (gasLimit < floor)
     throw rejection('TX_FLOOR_GAS', `have ${gasLimit}, want ${floor}`, { gasLimit, floor })
+  if (fork >= Fork.Amsterdam) checkGasOfWork(gas)
   const isCreation = transaction.to === undefined
-  if (isCreation && fork >= Fork.Shanghai && data.length > INIT_CODE_BYTES_MAX)
-    throw rejection('TX_INIT_CODE_SIZE', `code size ${data.length} limit ${INIT_CODE_BYTES_MAX}`, {
+  const limit = initCodeBytesMax(fork)
+  if (isCreation && fork >= Fork.Shanghai && data.length > limit)
+    throw rejection('TX_INIT_CODE_SIZE', `code size ${data.length} limit ${limit}`, {
       size: data.length,
+      limit,
     })
-  return { intrinsicGas: intrinsic, floorGas: floor }
+}
+
+/** The cap of EIP-7825 is one for the gas of work, whatever the limit has beyond it (EIP-8037). */
+function checkGasOfWork({ intrinsicGas, floorGas }: GasOfTransaction): void {
+  const least = larger(intrinsicGas, floorGas)
+  if (least > TRANSACTION_GAS_MAX)
+    throw rejection('TX_INTRINSIC_GAS', `at most ${TRANSACTION_GAS_MAX}, want ${least}`, {
+      gasLimit: TRANSACTION_GAS_MAX,
+      intrinsic: least,
+    })
 }

@@ -31,6 +31,8 @@ export const EvmLayout = {
   ENV_BASE_FEE: 256,
   ENV_BLOB_BASE_FEE: 288,
   ENV_BLOB_COUNT: 320,
+  ENV_STATE_BYTE: 328,
+  ENV_SLOT_NUMBER: 352,
   ENV_HASH_KEYS: 384,
   // Mailbox, from MAILBOX.
   M_GAS: 0,
@@ -42,6 +44,7 @@ export const EvmLayout = {
   M_KIND: 84,
   M_STATIC: 88,
   M_CREATED: 92,
+  M_STATE_GAS: 96,
   M_PRECOMPILE_GAS: 128,
   M_PRECOMPILE_USED: 136,
   M_WORD: 160,
@@ -61,12 +64,14 @@ export const EvmLayout = {
   AF_EXISTS: 1,
   AF_EXISTED: 2,
   AF_CLEARED: 4,
+  AF_LOADED: 8,
   // Slot record.
   SLOT_BYTES: 160,
   S_VALUE: 32,
   S_BEFORE: 96,
   S_ACCOUNT: 128,
   S_GENERATION: 140,
+  S_LOADED: 144,
   // Code block.
   C_BYTES: 80,
   // Frame.
@@ -142,6 +147,10 @@ export type EvmExports = {
   memorySize: { readonly value: number }
   depth: { readonly value: number }
   refund: { readonly value: bigint }
+  reservoir: { readonly value: bigint }
+  stateGasUsed: { readonly value: bigint }
+  stateGasSpilled: { readonly value: bigint }
+  destructedStateBytes(): number
   logsBase(): number
   logsBytes(): number
   journalLength(): number

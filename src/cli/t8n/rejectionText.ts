@@ -1,6 +1,6 @@
 /** Why geth refuses a transaction, in its exact words: `result.json` repeats them, and tools compare. */
 import { ADDRESS_BYTES, Fork, isVarveError, toBareHex } from '../../base/index.ts'
-import { SECP256K1_ORDER, type Transaction } from '../../codec/index.ts'
+import { SECP256K1_ORDER, TRANSACTION_GAS_MAX, type Transaction } from '../../codec/index.ts'
 import { feeCap, type TransactionRejection } from '../../execute/index.ts'
 import { keccak256 } from '../../kernels/index.ts'
 
@@ -9,8 +9,6 @@ const TYPE_FORK = [Fork.Frontier, Fork.Berlin, Fork.London, Fork.Cancun, Fork.Pr
 const INVALID_SIGNATURE = 'invalid transaction v, r, s values'
 /** Most blobs of one transaction (EIP-7594). */
 const TRANSACTION_BLOB_COUNT_MAX = 6
-const TRANSACTION_GAS_MAX = 1n << 24n
-const INIT_CODE_BYTES_MAX = 49_152
 
 /** What keeps geth from naming the sender, or `undefined`. */
 export function signatureProblem(
@@ -72,7 +70,7 @@ export function rejectionText(
     case 'TX_FLOOR_GAS':
       return `${words}: have ${transaction.gasLimit}, want ${data['floor']}`
     case 'TX_INIT_CODE_SIZE':
-      return `${words}: code size ${data['size']} limit ${INIT_CODE_BYTES_MAX}`
+      return `${words}: code size ${data['size']} limit ${data['limit']}`
     case 'TX_TYPE_NOT_SUPPORTED':
     case 'TX_BLOB_CREATE':
     case 'TX_BLOBS_MISSING':
