@@ -12,6 +12,7 @@ import { memoryStore } from '../../store/index.ts'
 import { fixtureRecords, fixturesMissing } from '../../testing/index.ts'
 import { type BlockTest, isBlockTest, readBlockTest } from './blockTest.ts'
 import { type BlockTestResult, BlockTestRunner } from './runBlockTest.ts'
+import './worstCaseBlocks.bench.ts'
 
 type Draft = {
   network: string
