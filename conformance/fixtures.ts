@@ -14,7 +14,7 @@ type IndexEntry = {
   readonly shards: readonly { readonly file: string }[]
 }
 
-/** Suites of these kinds are counted by their blocks, though the index also counts the transactions in them. */
+/** Suites of these kinds are counted by their cases, though the index also counts the blocks or transactions in them. */
 const KINDS_BY_CASE: readonly string[] = ['witness', 'prestate', 'blockchain', 'engine']
 
 export class Fixtures {

@@ -3,7 +3,7 @@
  * uses memory and given back when it ends, so a frame's growth moves nothing but itself. While a frame waits for its
  * callee its block stays put: a callee reads its input right there.
  */
-import { allocate, classOf, regrow, release } from './heap'
+import { allocate, CLASS_HUGE, classOf, regrow, regrowHuge, release } from './heap'
 import { GAS_MEMORY_SQUARE, GAS_MEMORY_WORD } from './rules'
 import { FAULT_MEMORY, fail, GAS_OVERFLOW, OUT_OF_GAS } from './status'
 import { saturate } from './word'
@@ -24,8 +24,12 @@ export let returnSize: u32 = 0
 
 /** Largest offset that the gas of memory is computed for; beyond, any gas is too little. */
 export const REACH_MAX: u64 = 0x1fffffffe0
-/** Largest memory of one frame: 1 GiB less what reads at its end need. */
-const SIZE_MAX: u64 = (1 << 30) - 64
+/** Largest memory of a block of a class: 1 GiB less what reads at its end need. More takes a huge block. */
+const CLASSED_SIZE_MAX: u64 = (1 << 30) - 64
+/** What reads at the end of memory may touch beyond it. */
+const END_BYTES: u64 = 64
+/** No memory of the kernel holds more. */
+const SIZE_MAX: u64 = 1 << 31
 
 export function initCallMemory(): void {
   inputClass = 12
@@ -68,7 +72,10 @@ function grow(end: u64, gas: i64): i64 {
   const size = words << 5
   if (size > SIZE_MAX) fail(FAULT_MEMORY)
   const needed = u32(size)
-  if (memoryClass == 0) {
+  if (size > CLASSED_SIZE_MAX) {
+    memoryAt = regrowHuge(memoryAt, memoryClass, memorySize, u32(size + END_BYTES))
+    memoryClass = CLASS_HUGE
+  } else if (memoryClass == 0) {
     memoryClass = classOf(needed)
     memoryAt = allocate(memoryClass)
   } else if (needed > u32(1) << memoryClass) {

@@ -7,15 +7,22 @@ import { HEAP } from './layout'
 import { FAULT_MEMORY, fail } from './status'
 
 const CLASS_MIN: u32 = 10
-/** 1 GiB: a single structure never gets bigger. */
+/** 1 GiB: a single structure never gets bigger, but for the memory of a frame. */
 const CLASS_MAX: u32 = 30
+/** Class of a block of more than that: as big as asked for, on top of all others. */
+export const CLASS_HUGE: u32 = 31
 /** Heads of the free lists, one u32 a class, just below the heap. */
 const FREE_LISTS: usize = HEAP - 256
 
 let top: usize = 0
+/** The newest huge block, and where it ends; 0 before there was any. */
+let hugeBlock: usize = 0
+let hugeEnd: usize = 0
 
 export function initHeap(): void {
   top = HEAP
+  hugeBlock = 0
+  hugeEnd = 0
 }
 
 /** Smallest class whose blocks hold `bytes`. */
@@ -33,8 +40,13 @@ export function allocate(sizeClass: u32): usize {
     store<u32>(list, load<u32>(free))
     return free
   }
+  return take(u64(1) << u64(sizeClass))
+}
+
+/** Takes fresh bytes above all others. */
+function take(bytes: u64): usize {
   const block = top
-  const end = u64(block) + (u64(1) << u64(sizeClass))
+  const end = u64(block) + bytes
   // Below 2 GiB addresses stay positive in JavaScript too.
   if (end > 0x7fff0000) fail(FAULT_MEMORY)
   const have = u64(memory.size()) << 16
@@ -47,8 +59,31 @@ export function allocate(sizeClass: u32): usize {
   return block
 }
 
+/**
+ * Moves `used` bytes to a huge block of `needed`, frees the old one, returns the new one. One that nothing lies above
+ * grows where it is; what lies below another block when it is freed is lost until the heap starts anew.
+ */
+export function regrowHuge(block: usize, sizeClass: u32, used: u32, needed: u32): usize {
+  if (sizeClass == CLASS_HUGE && block == hugeBlock && top == hugeEnd) {
+    take(u64(needed - u32(top - block)))
+    hugeEnd = top
+    return block
+  }
+  const bigger = take(u64(needed))
+  hugeBlock = bigger
+  hugeEnd = top
+  if (sizeClass == 0) return bigger
+  memory.copy(bigger, block, used)
+  release(block, sizeClass)
+  return bigger
+}
+
 /** Gives a block back. */
 export function release(block: usize, sizeClass: u32): void {
+  if (sizeClass == CLASS_HUGE) {
+    if (block == hugeBlock && top == hugeEnd) top = block
+    return
+  }
   const list = FREE_LISTS + ((<usize>sizeClass) << 2)
   store<u32>(block, load<u32>(list))
   store<u32>(list, u32(block))

@@ -9,9 +9,10 @@ import { encodeFlatAccount, encodeFlatSlot, hashOfKey, type PendingState } from 
 import {
   accountNodeKey,
   prefixEnd,
+  type Store,
   storageKey,
   storageNodeKey,
-  type WriteBatch,
+  WriteBatch,
 } from '../store/index.ts'
 
 /** Adds the rows of the flat state. */
@@ -27,7 +28,29 @@ export function putFlatState(batch: WriteBatch, pending: PendingState): void {
       else if (!isStorageCleared) batch.delete('storages', key)
     }
   }
-  for (const { codeHash, code } of pending.newCodes()) batch.put('codes', hashOfKey(codeHash), code)
+}
+
+/** Bytes of codes that go with all the rest in one batch. A block of an attacker's, or of a test's, may have more. */
+const CODE_BYTES_IN_BATCH = 8 * 1024 * 1024
+
+/**
+ * Adds the codes. Very many go ahead to the store in batches of their own, so that none holds more than a batch may:
+ * until the batch that follows nothing names them, and a process that dies in between leaves codes without an account.
+ * @throws VarveError STORE_*
+ */
+export function putCodes(batch: WriteBatch, pending: PendingState, store: Store): void {
+  let byteCount = 0
+  for (const { code } of pending.newCodes()) byteCount += code.length
+  const isLarge = byteCount > CODE_BYTES_IN_BATCH
+  const target = isLarge ? new WriteBatch() : batch
+  for (const { codeHash, code } of pending.newCodes()) {
+    target.put('codes', hashOfKey(codeHash), code)
+    if (isLarge && target.byteCount > CODE_BYTES_IN_BATCH) {
+      store.write(target)
+      target.clear()
+    }
+  }
+  if (isLarge) store.write(target)
 }
 
 /** Adds the nodes of the tries. */

@@ -118,7 +118,10 @@ const faults: [name: string, message: RegExp, change: (copy: Draft) => void][] =
   [
     'a block that fails',
     /^block 0: refused: \[BLOCK_STATE_ROOT_MISMATCH\]/,
-    (copy) => void (copy.blocks = [{ rlp: withHeader({ stateRoot: new Uint8Array(32) }) }]),
+    (copy) =>
+      void (copy.blocks = [
+        { rlp: withHeader({ stateRoot: new Uint8Array(32) }), blockHeader: {} },
+      ]),
   ],
   [
     'another reason',

@@ -32,7 +32,7 @@ import {
   readHead,
 } from '../chainRecords.ts'
 import { buildGenesis } from '../genesisState.ts'
-import { putFlatState, putNodes } from '../stateBatch.ts'
+import { putCodes, putFlatState, putNodes } from '../stateBatch.ts'
 import { BlockRows } from './blockRows.ts'
 import { type BlockNode, BlockTree } from './blockTree.ts'
 import { CanonicalIndex } from './canonicalIndex.ts'
@@ -277,6 +277,7 @@ export class KeptChain {
     const { batch, tree } = this
     putNodes(batch, this.summaries.collect())
     putFlatState(batch, this.pending)
+    putCodes(batch, this.pending, this.store)
     this.canonical.writeTo(batch)
     this.deltas.writeTo(batch)
     if (this.identityUnwritten !== undefined) putIdentity(batch, this.identityUnwritten)
