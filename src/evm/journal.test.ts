@@ -204,8 +204,8 @@ test('an error of the host undoes the message, and the machine goes on', () => {
 test('a memory beyond the kernel is a typed error, and the next block runs', () => {
   const machine = new Machine()
   const gas = 1n << 62n
-  // 1 GiB and a word: some 2^41 gas, so it is paid for.
-  const code = assemble('1 0x40000000 MSTORE')
+  // 2 GiB and a word: some 2^43 gas, so it is paid for.
+  const code = assemble('1 0x80000000 MSTORE')
   assert.throws(() => runCode(code, { machine, gas }), { code: 'EVM_OUT_OF_MEMORY' })
   assert.throws(
     () => machine.getBalance(SENDER),

@@ -30,7 +30,8 @@ function call(target: Uint8Array, input: Uint8Array): MessageResult {
 test('the kernel learns the addresses of the set', () => {
   assert.equal(ruleParameters(Fork.Prague, DRAFT).PRECOMPILES, 0xffffe)
   assert.equal(ruleParameters(Fork.Prague).PRECOMPILES, 0x3fffe)
-  assert.equal(ruleParameters(Fork.Cancun, DRAFT).PRECOMPILES, 0x7fe)
+  assert.equal(ruleParameters(Fork.Cancun, DRAFT).PRECOMPILES, 0xffffe)
+  assert.equal(ruleParameters(Fork.Shanghai, DRAFT).PRECOMPILES, 0x3fe)
 })
 
 test('an address means what the set of the block says', () => {
@@ -68,5 +69,6 @@ test('warm from the start are the precompiles of the set (EIP-2929)', () => {
   }
   assert.equal(gasOfBalance(DRAFT, Fork.Prague), 100n)
   assert.equal(gasOfBalance('final', Fork.Prague), 2600n)
-  assert.equal(gasOfBalance(DRAFT, Fork.Cancun), 2600n)
+  assert.equal(gasOfBalance(DRAFT, Fork.Cancun), 100n)
+  assert.equal(gasOfBalance('final', Fork.Cancun), 2600n)
 })

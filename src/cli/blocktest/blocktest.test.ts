@@ -118,10 +118,11 @@ const faults: [name: string, message: RegExp, change: (copy: Draft) => void][] =
   [
     'a block that fails',
     /^block 0: refused: \[BLOCK_STATE_ROOT_MISMATCH\]/,
-    (copy) =>
-      void (copy.blocks = [
-        { rlp: withHeader({ stateRoot: new Uint8Array(32) }), blockHeader: {} },
-      ]),
+    (copy) => {
+      const header = sealHeader({ ...block.header, stateRoot: new Uint8Array(32) })
+      const blockHeader = { hash: toHex(header.hash) }
+      copy.blocks = [{ rlp: toHex(encodeBlock({ ...block, header })), blockHeader }]
+    },
   ],
   [
     'another reason',
