@@ -3,7 +3,7 @@
  *
  *     headers    number ‖ hash   header RLP ‖ RLP(total difficulty)
  *     bodies     number ‖ hash   body RLP; none where the header says that every list is empty
- *     receipts   number ‖ hash   receipts RLP, only where the block has transactions and is canonical
+ *     receipts   number ‖ hash   slim receipts (EIP-7642), only where the block has transactions and is canonical
  *     sideReceipts               as receipts, of a block that is not canonical
  *     deltas     number ‖ hash   change of the state, of kept blocks behind the floor
  *     canonical  number          hash

@@ -22,7 +22,8 @@ export class TrimmedStorage {
 
   /** Starts a transaction: what is there now is the original of what it writes. */
   nextTransaction(): void {
-    this.originals.clear()
+    // Clearing a map allocates, also where there is nothing to clear, as in the other arm.
+    if (this.originals.size > 0) this.originals.clear()
     this.journal.length = 0
   }
 

@@ -13,7 +13,7 @@
  *  codes         keccak(code) (32)                               code
  *  headers       block number (8) ‖ block hash (32)              RLP of the header ‖ RLP of the total difficulty
  *  bodies        block number (8) ‖ block hash (32)              RLP of the body; none for an empty one
- *  receipts      block number (8) ‖ block hash (32)              RLP of the list of receipts of a canonical block
+ *  receipts      block number (8) ‖ block hash (32)              receipts of a canonical block, slim: without blooms (EIP-7642)
  *  canonical     block number (8)                                hash of the canonical block at that height (32)
  *  numbers       block hash (32)                                 block number (8)
  *  meta          name in ASCII                                   see META

@@ -7,8 +7,8 @@
 import { readUint64BE } from '../../base/index.ts'
 import {
   type Body,
-  decodeReceipts,
-  encodeReceipts,
+  decodeSlimReceipts,
+  encodeSlimReceipts,
   type Header,
   type Receipt,
 } from '../../codec/index.ts'
@@ -65,7 +65,7 @@ export class BlockRows {
     const receiptsOperation =
       receipts.length === 0
         ? {}
-        : { receipts: this.putReceipts(header, encodeReceipts(receipts), isCanonical) }
+        : { receipts: this.putReceipts(header, encodeSlimReceipts(receipts), isCanonical) }
     this.changed.set(hashKey(header.hash), {
       number: header.number,
       ...operations,
@@ -91,7 +91,7 @@ export class BlockRows {
   /** Receipts of a block on the given side. @throws VarveError RECEIPT_*, RLP_* where the row is damaged */
   receipts(header: Header, isCanonical: boolean): Receipt[] {
     const row = this.receiptsRow(header, isCanonical)
-    return row === undefined ? [] : decodeReceipts(row)
+    return row === undefined ? [] : decodeSlimReceipts(row)
   }
 
   /** Moves a block's receipts to the other side. @param isCanonical the side it comes to */

@@ -12,7 +12,7 @@ import {
   validateBody,
   validateReceipts,
 } from '../../chain/index.ts'
-import { decodeReceipts, type Header } from '../../codec/index.ts'
+import { decodeSlimReceipts, type Header } from '../../codec/index.ts'
 import { blockKey, META, numberKey, type Store, type Table } from '../../store/index.ts'
 import {
   decodeStoredBody,
@@ -230,7 +230,7 @@ class BlockChecker {
     }
     if (row === undefined) return
     try {
-      validateReceipts(header, decodeReceipts(row))
+      validateReceipts(header, decodeSlimReceipts(row))
     } catch (error) {
       if (!isVarveError(error)) throw error
       yield difference(table, key, subject, 'the receipts of its header', error.message)
