@@ -2,6 +2,7 @@
 // Method: random runs against the model (layers.fuzz.ts), and one small case for each rule.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SEGMENT_MASK, SEGMENT_SHIFT } from '../../arena/index.ts'
 import {
   AssertionFault,
   bytesCompare,
@@ -17,6 +18,7 @@ import { LayeredMap, UNWRITTEN } from './layeredMap.ts'
 import { fuzzLayerSoak, fuzzLayers, fuzzLayersTightArena } from './layers.fuzz.ts'
 import { LayerTree, type MapLayer } from './mapLayer.ts'
 import { DeltaSource, ModelBase, type ModelState, makeKeys, modelApply } from './model.suite.ts'
+import { KIND_MASK, NodeKind } from './nodeLayout.ts'
 import { StateLayers } from './stateLayers.ts'
 
 const hasCode = (code: string) => (error: unknown) => isVarveError(error, code)
@@ -203,8 +205,18 @@ test('A7: versions of a key at or below the base are dropped when the key is wri
   const four = tree.spawn(three, three, set(KEY, 4, 3))
   const last = new LayeredMap(three, four)
   assert.deepEqual(last.diff().accounts, set(KEY, 4, 3).accounts)
-  // Nothing of what lies below is left in the new layer: one leaf.
   assert.equal(four.chunkCount, 1)
+})
+
+test('A7: what the base holds is not carried along: a new layer over it has its own leaf alone', () => {
+  const tree = new LayerTree()
+  const one = tree.spawn(tree.root, tree.root, setMany(makeKeys(new Prng(4), 'spread', 300)))
+  const two = tree.spawn(one, one, set(KEY, 1))
+  const { handle } = two.accounts
+  const header = tree.arena.segments[handle >>> SEGMENT_SHIFT]![(handle & SEGMENT_MASK) * 2]!
+  assert.equal(header & KIND_MASK, NodeKind.Account)
+  const three = tree.spawn(tree.root, one, set(KEY, 1))
+  assert.equal(read(tree.root, three, KEY) === UNWRITTEN, false)
 })
 
 test('A8: released layers leave nothing, forks and middle layers in any order', () => {

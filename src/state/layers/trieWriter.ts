@@ -105,7 +105,12 @@ abstract class TrieWriter {
     let bits = 0
     let count = 0
     let at = low
-    for (let nibble = 0, oldAt = word + BRANCH_CHILD_WORD; nibble < BRANCH_FACTOR; nibble++) {
+    let batchNibble = byteNibble(this.keyAt(low), depth)
+    let oldAt = word + BRANCH_CHILD_WORD
+    // Only nibbles that somebody has: those of the batch come in order, those of the old node by their bits.
+    for (let rest = oldBits | (1 << batchNibble); rest !== 0; ) {
+      const nibble = 31 - Math.clz32(rest & -rest)
+      rest &= rest - 1
       let child = NO_CHUNK
       let childNumber = 0
       if ((oldBits & (1 << nibble)) !== 0) {
@@ -113,9 +118,17 @@ abstract class TrieWriter {
         childNumber = isOldLeaf ? oldNumber : words[oldAt + 1]!
         oldAt += 2
       }
-      const first = at
-      while (at < high && byteNibble(this.keyAt(at), depth) === nibble) at++
-      if (first < at) {
+      if (nibble === batchNibble) {
+        const first = at++
+        for (batchNibble = BRANCH_FACTOR; at < high; at++) {
+          batchNibble = byteNibble(this.keyAt(at), depth)
+          if (batchNibble !== nibble) break
+        }
+        if (at === high) batchNibble = BRANCH_FACTOR
+        else {
+          assert(batchNibble > nibble, 'layer: a batch is sorted by key')
+          rest |= 1 << batchNibble
+        }
         this.merge(child, childNumber, first, at, depth + 1)
         child = this.handle
         childNumber = this.number
@@ -125,7 +138,6 @@ abstract class TrieWriter {
       count += 2
       bits |= 1 << nibble
     }
-    assert(at === high, 'layer: a batch is sorted by key')
     this.finishBranch(row, count, bits)
   }
 
