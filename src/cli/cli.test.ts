@@ -230,3 +230,45 @@ test('the example of the README runs', () => {
   assert.equal(status, 0, stderr)
   assert.match(stdout, /block 2000: 172218750000000000000 wei, 4 nodes/)
 })
+
+test('import takes blocks in JSON: a list of RLP, objects with RLP, a blockchain test with its own start', () => {
+  const blocks = blocksOfChain(bytes, 5)
+  const list = join(folder, 'list.json')
+  writeFileSync(list, JSON.stringify(blocks))
+  const expected = json(...importOf(join(folder, 'json-of-rlp'), chain, '--to', '5'))
+  const fromList = json(...importOf(join(folder, 'json-list'), list))
+  assert.deepEqual(fromList.value.head, expected.value.head)
+  const objects = join(folder, 'objects.json')
+  writeFileSync(objects, JSON.stringify({ blocks: blocks.map((rlp) => ({ rlp })) }))
+  const fromObjects = json(...importOf(join(folder, 'json-objects'), objects))
+  assert.deepEqual(fromObjects.value.head, expected.value.head)
+
+  for (const [text, said] of [
+    ['{', /expected JSON/],
+    ['5', /a list of blocks or a test/],
+    ['{"a": {}}', /one blockchain test, found 0/],
+    ['["0xzz"]', /block 0 as hex/],
+    ['[7]', /block 0 as hex text/],
+    ['["0xc0"]', /block 0 of the file/],
+  ] as const) {
+    const bad = join(folder, 'bad.json')
+    writeFileSync(bad, text)
+    const db = join(folder, 'json-bad')
+    const { status, stderr } = varve(...importOf(db, bad))
+    assert.equal(status, 1)
+    assert.match(stderr, said)
+    assert.equal(stderr.trim().split('\n').length, 1)
+  }
+})
+
+/** The first blocks of a chain file, in hex; each is a list with two bytes of length. */
+function blocksOfChain(file: Uint8Array, count: number): string[] {
+  const blocks: string[] = []
+  for (let offset = 0; blocks.length < count; ) {
+    assert.equal(file[offset], 0xf9)
+    const end = offset + 3 + file[offset + 1]! * 256 + file[offset + 2]!
+    blocks.push(`0x${Buffer.from(file.subarray(offset, end)).toString('hex')}`)
+    offset = end
+  }
+  return blocks
+}
