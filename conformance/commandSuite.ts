@@ -30,6 +30,11 @@ export function runBlockSuite(fixtures: Fixtures, report: SuiteReport): Promise<
   return runCommand(['blocktest', fixtures.folderOf(report.suite), ...preAlloc], report)
 }
 
+/** Blocks are run a second time from their witnesses; where the suite has witnesses, ours must be those. */
+export function runWitnessSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
+  return runCommand(['blocktest', fixtures.folderOf(report.suite), '--cross-check'], report)
+}
+
 async function runCommand(command: readonly string[], report: SuiteReport): Promise<void> {
   const args = [join(import.meta.dirname, '../cli/main.js'), ...command, '--json']
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })

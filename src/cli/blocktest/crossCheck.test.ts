@@ -21,7 +21,7 @@ const genesis = {
   spec: singleForkSpec(Fork.Byzantium),
 }
 const crossCheck = new CrossCheck()
-const observer = await crossCheck.observerOf({ genesis } as BlockTest, 'final')
+const observer = await crossCheck.observerOf({ name: 'made here', genesis } as BlockTest, 'final')
 const entry = {} as TestBlock
 
 async function chain(): Promise<{ engine: Engine; block: Block }> {
