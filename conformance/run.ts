@@ -48,6 +48,7 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['eest-devnet-cancun-osaka', runBlockSuite],
   ['eest-devnet-amsterdam', runBlockSuite],
   ['eest-devnet-amsterdam-regress', runBlockSuite],
+  ['eest-zkevm-witness', runBlockSuite],
   ['eest-benchmark-blockchain', runBlockSuite],
   ['eest-benchmark-blockchain-old', runBlockSuite],
   ['eest-benchmark-engine', runBlockSuite],

@@ -132,7 +132,7 @@ import {
   ACCOUNT_STATE_BYTES,
   chargeState,
   closeStateGas,
-  creditState,
+  creditAccount,
   fillReservoir,
   openStateGas,
   stateByteGas,
@@ -424,6 +424,8 @@ export function callOp(kind: u32, sp: usize, gas: i64): i32 {
     gas = chargeAccount(delegate, gas - parameter(P_WARM))
     if (gas < 0) return -OUT_OF_GAS
     ensureLoaded(delegate)
+    // From Amsterdam on the code is read with the call, whether it comes to run or not: witnesses hold it.
+    if (stateByteGas() != 0) codeOf(delegate)
   }
   if (isBorn && stateByteGas() != 0) {
     gas = chargeState(frame, ACCOUNT_STATE_BYTES, gas)
@@ -537,7 +539,7 @@ export function createOp(kind: u32, sp: usize, gas: i64): i32 {
   const status = beginCreate(kind, self, sp - 32, sp - 128, given, input, size)
   if (status == SWITCH_FRAME) return 0
   if (tracing) traceExit(status, given - gasBack)
-  if (stateByteGas() != 0) creditState(frame, ACCOUNT_STATE_BYTES)
+  if (stateByteGas() != 0) creditAccount(frame)
   setSmall(result, 0)
   store<u32>(frame, u32(result) + 32, F_SP)
   store<i64>(frame, load<i64>(frame, F_GAS) + gasBack, F_GAS)
@@ -590,7 +592,7 @@ export function leave(status: i32, gas: i64): i32 {
 function settleStateGas(frame: usize, succeeded: bool, isCreation: bool): void {
   const parent: usize = depth < 0 ? 0 : frameAt(depth)
   closeStateGas(frame, succeeded, parent)
-  if (isCreation && !succeeded && parent != 0) creditState(parent, ACCOUNT_STATE_BYTES)
+  if (isCreation && !succeeded && parent != 0) creditAccount(parent)
 }
 
 function copyOutput(): void {

@@ -58,6 +58,8 @@ export const ENV_BLOB_BASE_FEE: usize = ENVIRONMENT + 288
 export const ENV_BLOB_COUNT: usize = ENVIRONMENT + 320
 /** i64: gas a byte of new state (EIP-8037), 0 before Amsterdam. */
 export const ENV_STATE_BYTE: usize = ENVIRONMENT + 328
+/** u32: 1 where state gas follows the draft before bal@v5.7 (see stateGas.ts). */
+export const ENV_STATE_DRAFT: usize = ENVIRONMENT + 336
 export const ENV_SLOT_NUMBER: usize = ENVIRONMENT + 352
 /** Eight u64 secrets of the keyed hash. */
 export const ENV_HASH_KEYS: usize = ENVIRONMENT + 384

@@ -87,8 +87,8 @@ export function codeCopyOfOp(top: usize, gas: i64): i64 {
   gas = chargeAccount(index, gas)
   if (gas < 0) return gas
   ensureLoaded(index)
-  if (size == 0) return gas
   const code = codeOf(index)
+  if (size == 0) return gas
   copyPadded(
     memoryAt + usize(load<u64>(top - 32)),
     code + C_BYTES,

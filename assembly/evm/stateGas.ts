@@ -7,9 +7,19 @@
  * charges flow back, to the reservoir wherever they came from. What it had been given back before is taken off them,
  * except from those of the message itself: the release of the tests (bal@v5.7.0) counts so, later drafts do not.
  *
+ * The draft before (bal@v5.6) gave back less: a slot that goes again counts for the refund counter, an account that a
+ * failed creation did not make stays paid for, and so does all that a failing transaction was charged.
+ *
  * Where ENV_STATE_BYTE is 0, before Amsterdam, nothing here is called.
  */
-import { ENV_STATE_BYTE, F_STATE_PENDING, F_STATE_REFUND, F_STATE_USED } from './layout'
+import {
+  ENV_STATE_BYTE,
+  ENV_STATE_DRAFT,
+  F_STATE_PENDING,
+  F_STATE_REFUND,
+  F_STATE_USED,
+} from './layout'
+import { addRefund } from './state'
 import { OUT_OF_GAS } from './status'
 
 /** Bytes that each growth counts for. */
@@ -58,9 +68,20 @@ export function chargeState(frame: usize, bytes: i64, gas: i64): i64 {
   return gas
 }
 
-/** Gives a frame back the price of state of `bytes` that is not there after all. */
-export function creditState(frame: usize, bytes: i64): void {
-  credit(frame, bytes * stateByteGas())
+function isOldDraft(): bool {
+  return load<u32>(ENV_STATE_DRAFT) != 0
+}
+
+/** Gives a frame back the price of a slot that it made and removed again. */
+export function creditSlot(frame: usize): void {
+  const amount = SLOT_STATE_BYTES * stateByteGas()
+  if (isOldDraft()) addRefund(amount)
+  else credit(frame, amount)
+}
+
+/** Gives a frame back the price of an account that a creation of its did not make. */
+export function creditAccount(frame: usize): void {
+  if (!isOldDraft()) credit(frame, ACCOUNT_STATE_BYTES * stateByteGas())
 }
 
 /** What the frame itself was not charged waits for the frame that made it: it may have been. */
@@ -77,6 +98,10 @@ function credit(frame: usize, amount: i64): void {
 export function closeStateGas(frame: usize, succeeded: bool, parent: usize): void {
   const used = load<i64>(frame, F_STATE_USED)
   if (!succeeded) {
+    if (parent == 0 && isOldDraft()) {
+      stateGasUsed = used
+      return
+    }
     // Credits may exceed what the frame paid where it was charged and credited more than once.
     const undone: i64 = parent == 0 ? 0 : load<i64>(frame, F_STATE_REFUND)
     reservoir = max(reservoir + used - undone, 0)

@@ -26,7 +26,7 @@ import {
   writeSlot,
 } from './slots'
 import { addRefund, trimmed } from './state'
-import { chargeState, creditState, SLOT_STATE_BYTES, stateByteGas } from './stateGas'
+import { chargeState, creditSlot, SLOT_STATE_BYTES, stateByteGas } from './stateGas'
 import { OUT_OF_GAS, WRITE_PROTECTION } from './status'
 import { findTransient, transientRecord, writeTransient } from './transient'
 import { copyWord, equals, isZero, setSmall } from './word'
@@ -59,7 +59,7 @@ export function storeOp(frame: usize, top: usize, gas: i64): i64 {
   if (cold != 0 && !warmSlot(index)) gas -= cold + 100
   const current = valueOf(index)
   // Given back before the write is paid for, as the refund counter is.
-  if (stateByteGas() != 0 && isShrinkage(index, current, value)) creditState(frame, SLOT_STATE_BYTES)
+  if (stateByteGas() != 0 && isShrinkage(index, current, value)) creditSlot(frame)
   gas -= parameter(P_SSTORE_NET) != 0 ? netCost(index, current, value) : plainCost(current, value)
   if (gas < 0) return -OUT_OF_GAS
   if (stateByteGas() != 0 && isGrowth(index, current, value)) {

@@ -29,6 +29,12 @@ export const Fork = {
 } as const
 export type Fork = (typeof Fork)[keyof typeof Fork]
 
+/**
+ * Drafts of Amsterdam that tests were made under, by the releases of its tests: `bal@v5.7`, which is what this version
+ * means by Amsterdam, and the one before it, on which the witness tests of zkevm@v0.3 stand.
+ */
+export type AmsterdamDraft = 'bal@v5.7' | 'bal@v5.6'
+
 /** Names by rank. */
 export const FORK_NAMES: readonly (keyof typeof Fork)[] = Object.keys(Fork) as (keyof typeof Fork)[]
 export type ForkName = keyof typeof Fork

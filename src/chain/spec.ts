@@ -1,5 +1,11 @@
 /** What is fixed about a chain: its name, its schedule of rules, and the first block it starts from. */
-import type { BlobParameters, BlobStep, ForkSchedule, ForkStep } from '../base/index.ts'
+import type {
+  AmsterdamDraft,
+  BlobParameters,
+  BlobStep,
+  ForkSchedule,
+  ForkStep,
+} from '../base/index.ts'
 import { blobParametersAt, Fork, forkAt } from '../base/index.ts'
 
 /** A chain as the rules see it. Immutable; may be shared between threads as plain data. */
@@ -11,6 +17,8 @@ export type ChainSpec = {
   readonly schedule: ForkSchedule
   /** Hash of block 0 where it is known beforehand; a database or file of another chain is refused by it. */
   readonly genesisHash?: Uint8Array
+  /** Which draft of Amsterdam the chain follows; `bal@v5.7` without it. */
+  readonly amsterdamDraft?: AmsterdamDraft | undefined
   /** 20 bytes: the contract whose logs are deposit requests (EIP-6110). */
   readonly depositContract: Uint8Array
 }

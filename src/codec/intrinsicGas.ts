@@ -3,7 +3,7 @@
  * Yellow Paper, section 6.2 (g0); EIP-2 (creation), 2028 (data), 2930 (access list), 3860 (init code), 7702;
  * EIP-7976 and EIP-7981 (dearer data), 8037 (growth of the state apart).
  */
-import { ADDRESS_BYTES, Fork, HASH_BYTES } from '../base/index.ts'
+import { ADDRESS_BYTES, type AmsterdamDraft, Fork, HASH_BYTES } from '../base/index.ts'
 import type { UnsignedTransaction } from './transaction.ts'
 
 const GAS_TRANSACTION = 21_000
@@ -30,7 +30,11 @@ const ACCOUNT_STATE_BYTES = 112
 const DELEGATION_STATE_BYTES = 23
 
 /** Intrinsic gas under a fork, without that for growth of the state. Cost: one pass over the data. Far below 2^53 for anything that fits in memory. */
-export function intrinsicGas(transaction: UnsignedTransaction, fork: Fork): number {
+export function intrinsicGas(
+  transaction: UnsignedTransaction,
+  fork: Fork,
+  draft?: AmsterdamDraft,
+): number {
   const { data } = transaction
   const zeroCount = countZeros(data)
   const nonZeroCost =
@@ -43,7 +47,7 @@ export function intrinsicGas(transaction: UnsignedTransaction, fork: Fork): numb
   if (transaction.type !== 0)
     for (const entry of transaction.accessList)
       gas += GAS_ACCESS_LIST_ADDRESS + entry.storageKeys.length * GAS_ACCESS_LIST_KEY
-  if (fork >= Fork.Amsterdam) gas += accessListTokens(transaction) * GAS_FLOOR_TOKEN_AMSTERDAM
+  if (hasDearData(fork, draft)) gas += accessListTokens(transaction) * GAS_FLOOR_TOKEN_AMSTERDAM
   if (transaction.type === 4) {
     const price = fork >= Fork.Amsterdam ? GAS_AUTHORIZATION_AMSTERDAM : GAS_AUTHORIZATION
     gas += transaction.authorizationList.length * price
@@ -67,10 +71,14 @@ export function intrinsicStateBytes(transaction: UnsignedTransaction, fork: Fork
  * Least gas a transaction pays from Prague on, by its data alone (EIP-7623), from Amsterdam on also by its access list;
  * 0 before.
  */
-export function floorGas(transaction: UnsignedTransaction, fork: Fork): number {
+export function floorGas(
+  transaction: UnsignedTransaction,
+  fork: Fork,
+  draft?: AmsterdamDraft,
+): number {
   if (fork < Fork.Prague) return 0
   const { data } = transaction
-  if (fork >= Fork.Amsterdam) {
+  if (hasDearData(fork, draft)) {
     // EIP-7976: each byte counts the same.
     const tokenCount = data.length * TOKENS_PER_NON_ZERO_BYTE + accessListTokens(transaction)
     return GAS_TRANSACTION + tokenCount * GAS_FLOOR_TOKEN_AMSTERDAM
@@ -78,6 +86,11 @@ export function floorGas(transaction: UnsignedTransaction, fork: Fork): number {
   const zeroCount = countZeros(data)
   const tokenCount = zeroCount + (data.length - zeroCount) * TOKENS_PER_NON_ZERO_BYTE
   return GAS_TRANSACTION + tokenCount * GAS_FLOOR_TOKEN
+}
+
+/** EIP-7976 and EIP-7981 came to Amsterdam with bal@v5.7. */
+function hasDearData(fork: Fork, draft: AmsterdamDraft | undefined): boolean {
+  return fork >= Fork.Amsterdam && draft !== 'bal@v5.6'
 }
 
 /** EIP-7981: the bytes of addresses and keys, each the same. */

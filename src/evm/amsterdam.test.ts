@@ -115,12 +115,12 @@ test('SLOTNUM is the slot of the block (EIP-7843)', () => {
 })
 
 test('the price of a byte follows the gas limit in steps (EIP-8037)', () => {
-  assert.equal(stateByteGas(Fork.Osaka, GAS_LIMIT), 0n)
-  assert.equal(stateByteGas(Fork.Amsterdam, GAS_LIMIT), BYTE_GAS)
-  assert.equal(stateByteGas(Fork.Amsterdam, 120_000_000n), BYTE_GAS)
-  assert.equal(stateByteGas(Fork.Amsterdam, 0n), 1n)
-  assert.equal(stateByteGas(Fork.Amsterdam, 60_000_000n), 662n)
-  assert.equal(stateByteGas(Fork.Amsterdam, 300_000_000n), 3222n)
+  assert.equal(stateByteGas({ fork: Fork.Osaka, gasLimit: GAS_LIMIT }), 0n)
+  assert.equal(stateByteGas({ fork: Fork.Amsterdam, gasLimit: GAS_LIMIT }), BYTE_GAS)
+  assert.equal(stateByteGas({ fork: Fork.Amsterdam, gasLimit: 120_000_000n }), BYTE_GAS)
+  assert.equal(stateByteGas({ fork: Fork.Amsterdam, gasLimit: 0n }), 1n)
+  assert.equal(stateByteGas({ fork: Fork.Amsterdam, gasLimit: 60_000_000n }), 662n)
+  assert.equal(stateByteGas({ fork: Fork.Amsterdam, gasLimit: 300_000_000n }), 3222n)
 })
 
 test('a new slot is paid from the reservoir first, then from the other gas', () => {

@@ -11,7 +11,7 @@
  *
  * Not here: opcodes (`assembly/evm`), precompiled contracts (`precompiles/`), trace events (`hooks.ts`).
  */
-import { ADDRESS_BYTES, assert, Fork, VarveError } from '../base/index.ts'
+import { ADDRESS_BYTES, type AmsterdamDraft, assert, Fork, VarveError } from '../base/index.ts'
 import { EvmEngine, EvmKernel, EvmLayout as L } from '../kernels/index.ts'
 import { forkTable } from './forkTable.ts'
 import { randomHashKeys } from './hashKeys.ts'
@@ -44,6 +44,8 @@ export type BlockEnvironment = {
   readonly blobBaseFee: bigint
   /** Slot of the beacon chain; 0 before Amsterdam (EIP-7843). */
   readonly slotNumber?: bigint | undefined
+  /** Which draft of Amsterdam the block follows; `bal@v5.7` without it. */
+  readonly amsterdamDraft?: AmsterdamDraft | undefined
   /** Which precompiles the fork has: the protocol's (`final`), or those of a draft that tests were made under. */
   readonly precompileSet?: PrecompileSet | undefined
 }
@@ -206,7 +208,9 @@ export class Machine {
     word(L.ENV_BLOB_BASE_FEE, environment.blobBaseFee)
     word(L.ENV_SLOT_NUMBER, environment.slotNumber ?? 0n)
     kernel.writeWordBytes(L.ENVIRONMENT + L.ENV_COINBASE, environment.coinbase)
-    this.stateByteGas = stateByteGas(environment.fork, environment.gasLimit)
+    this.stateByteGas = stateByteGas(environment)
+    const isOldDraft = environment.amsterdamDraft === 'bal@v5.6'
+    kernel.view.setUint32(L.ENVIRONMENT + L.ENV_STATE_DRAFT, isOldDraft ? 1 : 0, true)
     kernel.view.setBigUint64(L.ENVIRONMENT + L.ENV_STATE_BYTE, this.stateByteGas, true)
     kernel.exports.beginBlock()
     this.changesWatcher = undefined

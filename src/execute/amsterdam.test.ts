@@ -4,7 +4,14 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesConcat, Fork, fromBareHex, toHex, VarveError } from '../base/index.ts'
+import {
+  type AmsterdamDraft,
+  bytesConcat,
+  Fork,
+  fromBareHex,
+  toHex,
+  VarveError,
+} from '../base/index.ts'
 import type { BlockAccessList, UnsignedTransaction } from '../codec/index.ts'
 import { Status } from '../evm/index.ts'
 import { keccak256 } from '../kernels/index.ts'
@@ -41,9 +48,11 @@ function run(
   transaction: UnsignedTransaction,
   accounts: readonly TestAccount[] = [],
   gasLimit = GAS_LIMIT,
+  amsterdamDraft?: AmsterdamDraft,
 ) {
   const context = world(Fork.Amsterdam, [{ address: SENDER, balance: 100n * ETHER }, ...accounts], {
     gasLimit,
+    amsterdamDraft,
   })
   return { ...executeTransaction(context, transaction, SENDER), context }
 }
@@ -137,6 +146,34 @@ test('the cap of 2^24 is one for work: a limit beyond it is for growth', () => {
   assert.equal(rejected(legacy({ gasLimit: 20_021_000n }), 20_000_000n), 'accepted')
   assert.equal(rejected(legacy({ gasLimit: 20_021_001n }), 20_000_000n), 'TX_GAS_LIMIT_REACHED')
   assert.equal(rejected(legacy({ gasLimit: 100_000n }), 99_999n), 'TX_GAS_LIMIT_REACHED')
+})
+
+test('the draft before gave back less, and data was as cheap as in Prague (bal@v5.6)', () => {
+  const old = (transaction: UnsignedTransaction, accounts: readonly TestAccount[] = []) =>
+    run(transaction, accounts, 30_000_000n, 'bal@v5.6')
+  const data = new Uint8Array(1000)
+  assert.equal(old(legacy({ data })).gasUsed, 21_000n + 10n * 1000n)
+  // SSTORE(0, 1), then REVERT: what grew is paid for although it is gone.
+  const reverted = old(legacy(), [{ address: TARGET, code: fromBareHex('60015f555f5ffd') }])
+  assert.equal(reverted.status, Status.Revert)
+  assert.equal(reverted.blockStateGasUsed, SLOT_GAS)
+  assert.equal(
+    run(legacy(), [{ address: TARGET, code: fromBareHex('60015f555f5ffd') }]).blockStateGasUsed,
+    0n,
+  )
+  // A slot that goes again is refunded by the counter, at most a fifth of all.
+  const code = fromBareHex('60015f555f5f55')
+  const work = 21_000n + 3n + 2n + 2100n + 2900n + 2n + 2n + 100n
+  const undone = old(legacy(), [{ address: TARGET, code }])
+  assert.equal(undone.blockStateGasUsed, SLOT_GAS)
+  assert.equal(undone.gasUsed, work + SLOT_GAS - (work + SLOT_GAS) / 5n)
+  assert.equal(run(legacy(), [{ address: TARGET, code }]).gasUsed, work - 2800n)
+  // The account of an authorization that was there is not counted.
+  const known = old(typed(4, { gasLimit: 300_000n, authorizationList: [authorization()] }), [
+    { address: TARGET, code: STOP },
+    { address: AUTHORITY, balance: 1n },
+  ])
+  assert.equal(known.blockStateGasUsed, 23n * BYTE_GAS)
 })
 
 test('init code of 65,536 bytes is the longest (EIP-7954)', () => {

@@ -157,6 +157,7 @@ export function environmentOf(
     blobBaseFee:
       blob === undefined || excessBlobGas === undefined ? 0n : blobBaseFee(excessBlobGas, blob),
     slotNumber: header.slotNumber,
+    amsterdamDraft: spec.amsterdamDraft,
   }
 }
 

@@ -11,7 +11,7 @@ import { Fork } from '../base/index.ts'
 import { TRANSACTION_GAS_MAX } from '../codec/index.ts'
 import { type Machine, type MessageResult, Status } from '../evm/index.ts'
 import { larger, smaller } from './bigints.ts'
-import type { TransactionCost } from './transactionCheck.ts'
+import type { ExecutionBlock, TransactionCost } from './transactionCheck.ts'
 
 /** Largest part of the gas used that refunds may give back: 1/2, and 1/5 from London on (EIP-3529). */
 const REFUND_DIVISOR_FRONTIER = 2n
@@ -43,7 +43,7 @@ export function messageGas(gasLimit: bigint, fork: Fork, cost: TransactionCost):
 
 /** What the settlement of a message has to know. */
 export type SettlementInput = {
-  readonly fork: Fork
+  readonly block: ExecutionBlock
   readonly gasLimit: bigint
   readonly cost: TransactionCost
   /** What the message was given. */
@@ -51,22 +51,25 @@ export type SettlementInput = {
   readonly message: MessageResult
   /** Refund counter: of code, and of authorizations before Amsterdam. */
   readonly refund: bigint
+  /** Paid ahead for accounts of authorizations that were there already, and put into the reservoir. */
+  readonly returnedStateGas: bigint
 }
 
 /** Settles a transaction whose message has run and whose accounts are not deleted yet. */
 export function settleGas(machine: Machine, input: SettlementInput): GasSettlement {
-  return input.fork >= Fork.Amsterdam ? settleTwoKinds(machine, input) : settleOneKind(input)
+  return input.block.fork >= Fork.Amsterdam ? settleTwoKinds(machine, input) : settleOneKind(input)
 }
 
-function settleOneKind({ fork, gasLimit, cost, message, refund }: SettlementInput): GasSettlement {
+function settleOneKind({ block, gasLimit, cost, message, refund }: SettlementInput): GasSettlement {
   const usedBefore = gasLimit - message.gasLeft
-  const divisor = fork >= Fork.London ? REFUND_DIVISOR_LONDON : REFUND_DIVISOR_FRONTIER
+  const divisor = block.fork >= Fork.London ? REFUND_DIVISOR_LONDON : REFUND_DIVISOR_FRONTIER
   const gasUsed = larger(usedBefore - smaller(refund, usedBefore / divisor), cost.floorGas)
   return { gasUsed, blockGasUsed: gasUsed, blockStateGasUsed: 0n }
 }
 
 function settleTwoKinds(machine: Machine, input: SettlementInput): GasSettlement {
-  const { gasLimit, cost, given, message, refund } = input
+  const { block, gasLimit, cost, given, message, refund } = input
+  const isOldDraft = block.amsterdamDraft === 'bal@v5.6'
   // A creation where a contract stands already takes all gas, and the block counts none of it as spent on anything.
   if (message.status === Status.AddressCollision)
     return {
@@ -77,7 +80,9 @@ function settleTwoKinds(machine: Machine, input: SettlementInput): GasSettlement
   const { left, used, spilled } = message.stateGas
   // What the transaction made and deletes again is no growth.
   const undone =
-    message.status === Status.Success ? smaller(machine.destructedStateGas(), used) : 0n
+    message.status === Status.Success && !isOldDraft
+      ? smaller(machine.destructedStateGas(), used)
+      : 0n
   const usedBefore = gasLimit - message.gasLeft - left - undone
   const gasUsed = larger(
     usedBefore - smaller(refund, usedBefore / REFUND_DIVISOR_LONDON),
@@ -87,6 +92,8 @@ function settleTwoKinds(machine: Machine, input: SettlementInput): GasSettlement
   return {
     gasUsed,
     blockGasUsed: larger(work, cost.floorGas),
-    blockStateGasUsed: cost.intrinsicStateGas + used - undone,
+    // The old draft took back from the block's count, too, what went back to the sender.
+    blockStateGasUsed:
+      cost.intrinsicStateGas + used - undone - (isOldDraft ? input.returnedStateGas : 0n),
   }
 }

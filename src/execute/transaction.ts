@@ -12,12 +12,11 @@ import {
   ACCOUNT_STATE_BYTES,
   type Log,
   type Machine,
-  type MessageResult,
   type Status,
   stateByteGas,
 } from '../evm/index.ts'
 import { applyAuthorizations, delegateOf } from './delegation.ts'
-import { type MessageGas, messageGas, settleGas } from './gasSettlement.ts'
+import { type MessageGas, messageGas, type SettlementInput, settleGas } from './gasSettlement.ts'
 import {
   type BlockSpace,
   checkTransaction,
@@ -101,9 +100,9 @@ function run(
   machine.subtractBalance(sender, gasLimit * cost.gasPrice + cost.blobGas * block.blobBaseFee)
   if (block.fork >= Fork.Berlin) warm(machine, block, transaction, sender)
   const given = messageGas(gasLimit, block.fork, cost)
-  const { message, refund } = sendMessage(context, transaction, sender, given)
-  const { fork } = block
-  const settlement = settleGas(machine, { fork, gasLimit, cost, given, message, refund })
+  const sent = sendMessage(context, transaction, sender, given)
+  const settlement = settleGas(machine, { block, gasLimit, cost, given, ...sent })
+  const { message } = sent
   const { gasUsed } = settlement
 
   machine.addBalance(sender, (gasLimit - gasUsed) * cost.gasPrice)
@@ -140,28 +139,29 @@ function sendMessage(
   transaction: UnsignedTransaction,
   sender: Uint8Array,
   given: MessageGas,
-): { readonly message: MessageResult; readonly refund: bigint } {
+): Pick<SettlementInput, 'message' | 'refund' | 'returnedStateGas'> {
   const { machine, block, recovery } = context
   const { to, data, value } = transaction
   const { gas } = given
-  let { stateGas } = given
   if (to === undefined) {
-    const message = machine.create({ caller: sender, initCode: data, value, gas, stateGas })
-    return { message, refund: machine.refund }
+    const message = machine.create({ caller: sender, initCode: data, value, ...given })
+    return { message, refund: machine.refund, returnedStateGas: 0n }
   }
   machine.setNonce(sender, transaction.nonce + 1n)
   let refund = 0n
+  let returnedStateGas = 0n
   if (transaction.type === TransactionType.SetCode) {
     const list = transaction.authorizationList
     const existing = BigInt(applyAuthorizations(machine, list, block.chainId, recovery))
     // The accounts that were paid for ahead and are not new: gas for growth goes back to where it came from.
     if (block.fork < Fork.Amsterdam) refund = existing * GAS_AUTHORIZATION_REFUND
-    else stateGas += existing * ACCOUNT_STATE_BYTES * stateByteGas(block.fork, block.gasLimit)
+    else returnedStateGas = existing * ACCOUNT_STATE_BYTES * stateByteGas(block)
   }
   if (block.fork >= Fork.Prague) {
     const target = delegateOf(machine, to)
     if (target !== undefined) machine.warmAddress(target)
   }
+  const stateGas = given.stateGas + returnedStateGas
   const message = machine.call({ caller: sender, target: to, input: data, value, gas, stateGas })
-  return { message, refund: machine.refund + refund }
+  return { message, refund: machine.refund + refund, returnedStateGas }
 }

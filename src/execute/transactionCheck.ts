@@ -94,7 +94,8 @@ export function checkTransaction(
   if (type === TransactionType.SetCode) checkAuthorizations(transaction)
   checkFunds(machine.getBalance(sender), transaction, blobGas)
   const gas = gasOf(transaction, block)
-  checkSpace(space, transaction, blobGas, fork >= Fork.Amsterdam ? gas : NO_GAS)
+  checkSpace(space, transaction, blobGas, fork)
+  if (fork >= Fork.Amsterdam) checkSpaces(space, transaction, sureGas(block, gas))
   checkGas(transaction, fork, gas)
   return { ...gas, gasPrice, blobGas }
 }
@@ -171,41 +172,52 @@ function checkFunds(balance: bigint, transaction: UnsignedTransaction, blobGas: 
 /** What a transaction pays before its first instruction, and at least. */
 type GasOfTransaction = Pick<TransactionCost, 'intrinsicGas' | 'intrinsicStateGas' | 'floorGas'>
 
-const NO_GAS: GasOfTransaction = { intrinsicGas: 0n, intrinsicStateGas: 0n, floorGas: 0n }
-
 function gasOf(transaction: UnsignedTransaction, block: ExecutionBlock): GasOfTransaction {
-  const { fork, gasLimit } = block
+  const { fork, amsterdamDraft } = block
   const stateBytes = BigInt(intrinsicStateBytes(transaction, fork))
   return {
-    intrinsicGas: BigInt(intrinsicGas(transaction, fork)),
-    intrinsicStateGas: stateBytes * stateByteGas(fork, gasLimit),
-    floorGas: BigInt(floorGas(transaction, fork)),
+    intrinsicGas: BigInt(intrinsicGas(transaction, fork, amsterdamDraft)),
+    intrinsicStateGas: stateBytes * stateByteGas(block),
+    floorGas: BigInt(floorGas(transaction, fork, amsterdamDraft)),
   }
 }
 
-/**
- * The most that the transaction may take of the block has to be left of it: of each kind of gas, what its limit leaves
- * when it has paid what is surely of the other kind.
- */
 function checkSpace(
   space: BlockSpace,
   transaction: UnsignedTransaction,
   blobGas: bigint,
-  sure: GasOfTransaction,
+  fork: Fork,
 ): void {
   const { gasLimit } = transaction
-  const isSplit = sure !== NO_GAS
-  const work = gasLimit - sure.intrinsicStateGas
-  const workMost = isSplit ? smaller(work, TRANSACTION_GAS_MAX) : work
-  if (workMost > space.gasLeft) throw spaceRejection(space.gasLeft, workMost)
-  const growthMost = gasLimit - sure.intrinsicGas
-  if (isSplit && growthMost > space.stateGasLeft)
-    throw spaceRejection(space.stateGasLeft, growthMost)
+  if (fork < Fork.Amsterdam && gasLimit > space.gasLeft)
+    throw spaceRejection(space.gasLeft, gasLimit)
   if (blobGas > space.blobGasLeft)
     throw rejection('TX_BLOB_GAS_LIMIT_REACHED', `have ${space.blobGasLeft}, want ${blobGas}`, {
       blobGasLeft: space.blobGasLeft,
       blobGas,
     })
+}
+
+/** What a transaction surely pays of each kind, as far as the draft looks at it. */
+function sureGas({ amsterdamDraft }: ExecutionBlock, gas: GasOfTransaction): GasOfTransaction {
+  return amsterdamDraft === 'bal@v5.6' ? NO_GAS : gas
+}
+
+const NO_GAS: GasOfTransaction = { intrinsicGas: 0n, intrinsicStateGas: 0n, floorGas: 0n }
+
+/**
+ * The most that the transaction may take of the block has to be left of it: of each kind of gas, what its limit leaves
+ * when it has paid what is surely of the other kind (EIP-8037).
+ */
+function checkSpaces(
+  space: BlockSpace,
+  { gasLimit }: UnsignedTransaction,
+  sure: GasOfTransaction,
+): void {
+  const work = smaller(gasLimit - sure.intrinsicStateGas, TRANSACTION_GAS_MAX)
+  if (work > space.gasLeft) throw spaceRejection(space.gasLeft, work)
+  const growth = gasLimit - sure.intrinsicGas
+  if (growth > space.stateGasLeft) throw spaceRejection(space.stateGasLeft, growth)
 }
 
 function spaceRejection(gasLeft: bigint, gasLimit: bigint): ReturnType<typeof rejection> {

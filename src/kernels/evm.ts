@@ -32,6 +32,7 @@ export const EvmLayout = {
   ENV_BLOB_BASE_FEE: 288,
   ENV_BLOB_COUNT: 320,
   ENV_STATE_BYTE: 328,
+  ENV_STATE_DRAFT: 336,
   ENV_SLOT_NUMBER: 352,
   ENV_HASH_KEYS: 384,
   // Mailbox, from MAILBOX.

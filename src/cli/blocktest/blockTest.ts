@@ -16,7 +16,7 @@ import {
 import { type Block, decodeBlock, NONCE_BYTES } from '../../codec/index.ts'
 import { blockOfPayload } from '../../engine/index.ts'
 import type { PrecompileSet } from '../../evm/index.ts'
-import { precompileSetOf } from '../testfiles/filler.ts'
+import { amsterdamDraftOf, precompileSetOf } from '../testfiles/filler.ts'
 import {
   invalid,
   type JsonRecord,
@@ -119,7 +119,7 @@ function readSpec(name: string, network: string, test: JsonRecord): ChainSpec {
     config['chainid'] === undefined ? 1n : readUint(config['chainid'], 64, `${name}.chainid`)
   const blobs = readBlobSchedule(config['blobSchedule'], `${name}.blobSchedule`)
   const spec = networkSpec(network, blobs, chainId)
-  if (spec !== undefined) return spec
+  if (spec !== undefined) return { ...spec, amsterdamDraft: amsterdamDraftOf(test['_info']) }
   throw new VarveError<BlockTestErrorCode>(
     'TESTFILE_NETWORK_UNKNOWN',
     `test ${name}: network "${network}" is not known`,

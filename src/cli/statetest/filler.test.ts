@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fixtureRecords, fixturesMissing } from '../../testing/index.ts'
-import { precompileSetOf } from '../testfiles/filler.ts'
+import { amsterdamDraftOf, precompileSetOf } from '../testfiles/filler.ts'
 import { StateTestRunner } from './runStateTest.ts'
 import { readStateTest } from './stateTest.ts'
 
@@ -75,4 +75,14 @@ test('the tests of the draft pass as their files say, and fail under the final r
   }
   assert(testCount > 50, `only ${testCount} tests were run`)
   assert(finalPassCount < testCount / 2, `${finalPassCount} of ${testCount} pass under both`)
+})
+
+test('the draft of Amsterdam follows the release that a test is of', () => {
+  const at = (tag: string): string =>
+    `https://github.com/ethereum/execution-specs/blob/${tag}/tests/amsterdam/x.py#L1`
+  assert.equal(amsterdamDraftOf({ url: at('tests-zkevm@v0.3.3') }), 'bal@v5.6')
+  assert.equal(amsterdamDraftOf({ url: at('tests-bal@v5.6.1') }), 'bal@v5.6')
+  assert.equal(amsterdamDraftOf({ url: at('tests-bal@v5.7.0') }), undefined)
+  assert.equal(amsterdamDraftOf({ url: 3 }), undefined)
+  assert.equal(amsterdamDraftOf(undefined), undefined)
 })

@@ -3,7 +3,10 @@
  *
  * Files of EIP-2537 were filled under the name Prague by `evm` of go-ethereum 1.14, which had the draft; the final rules
  * came with 1.15 (go-ethereum pull request 30978, opened on 2 January 2025). Files of other fillers have the final ones.
+ *
+ * Files of the releases zkevm@v0.3.x were filled under the draft of Amsterdam before that of bal@v5.7.
  */
+import type { AmsterdamDraft } from '../../base/index.ts'
 import type { PrecompileSet } from '../../evm/index.ts'
 
 /** `evm version 1.14.0-unstable-a208e725-20240416`: minor version, and the day of an unstable build. */
@@ -24,4 +27,14 @@ export function precompileSetOf(info: unknown): PrecompileSet {
   if (found === null || Number(found[1]) !== MINOR_WITH_DRAFT) return 'final'
   const day = found[2]
   return day === undefined || day < FINAL_SINCE ? 'eip2537-april-2024' : 'final'
+}
+
+/** Release in the address of a test's source. */
+const OLD_DRAFT_RELEASE = /\/blob\/tests-(?:zkevm@v0\.3\.|bal@v5\.[3-6]\.)/
+
+/** The draft of Amsterdam that a test was filled under, told by the release it is of; `undefined` for the usual one. */
+export function amsterdamDraftOf(info: unknown): AmsterdamDraft | undefined {
+  if (typeof info !== 'object' || info === null) return undefined
+  const { url } = info as { readonly url?: unknown }
+  return typeof url === 'string' && OLD_DRAFT_RELEASE.test(url) ? 'bal@v5.6' : undefined
 }
