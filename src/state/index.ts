@@ -50,5 +50,6 @@ export {
 export { OlderState, type StateStep } from './olderState.ts'
 export { type PendingAccount, PendingState } from './pendingState.ts'
 export { StableView } from './stableView.ts'
+export { StateCache, type StateCacheOptions } from './stateCache.ts'
 export { EMPTY_USAGE, type StateUsage, usageAfter } from './usage.ts'
 export type { ListingView, StateView, StateViewErrorCode, StoredSlot } from './view.ts'

@@ -2,18 +2,31 @@
 // Method: small cases, and a store whose rows are counted one by one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesAreZero, isVarveError } from '../../base/index.ts'
+import {
+  AssertionFault,
+  bytesAreZero,
+  EMPTY_CODE_HASH,
+  isVarveError,
+  VERIFY,
+} from '../../base/index.ts'
 import { memoryStore, prefixEnd, type Store, storageKey, WriteBatch } from '../../store/index.ts'
 import { Prng } from '../../testing/index.ts'
-import type { StateDelta } from '../delta.ts'
+import { invertDelta, type StateDelta } from '../delta.ts'
 import { encodeFlatAccount, encodeFlatSlot, FlatState } from '../flatState.ts'
 import { FlatView } from '../flatView.ts'
-import { hashKey } from '../key.ts'
+import { hashKey, hashOfKey } from '../key.ts'
 import { StableView } from '../stableView.ts'
 import type { StateUsage } from '../usage.ts'
 import type { LayeredState } from './layeredState.ts'
 import { LedgerState } from './ledgerState.ts'
-import { DeltaSource, ModelBase, type ModelState, modelApply, modelMerge } from './model.suite.ts'
+import {
+  DeltaSource,
+  ModelBase,
+  type ModelState,
+  modelApply,
+  modelMerge,
+  modelUsage,
+} from './model.suite.ts'
 import { StateLayers } from './stateLayers.ts'
 
 const hasCode = (code: string) => (error: unknown) => isVarveError(error, code)
@@ -231,4 +244,46 @@ test('A view that stands on the persisted version follows it and lets the older 
   head.account(new Uint8Array(32))
   assert.equal(layers.status.layerCount, 3)
   assert.equal(head.version, 10)
+})
+
+test('A delta that says another value from before is found', {
+  skip: !VERIFY && 'VARVE_VERIFY is off',
+}, () => {
+  const { states, deltas } = chain(3)
+  const [change] = deltas[2]!.accounts
+  const wrong = { ...change!, before: { nonce: 77n, balance: 0n, codeHash: EMPTY_CODE_HASH } }
+  const { layerCount } = states[2]!.owner.status
+  assert.throws(
+    () => states[2]!.apply({ accounts: [wrong], codes: deltas[2]!.codes }),
+    AssertionFault,
+  )
+  assert.equal(states[2]!.owner.status.layerCount, layerCount)
+})
+
+test('A state below the persisted one is a version made by inverted deltas, and may become the persisted one', () => {
+  const { layers, base, states, models } = chain(6)
+  const steps = states[6]!.deltasSincePersisted()
+  base.state = models[5]!
+  layers.markPersisted(states[5]!)
+  // Back from 5 to 3, and onto another branch from there.
+  let older = states[5]!.fork()
+  for (const delta of [steps[4]!, steps[3]!]) {
+    const next = older.apply(invertDelta(delta))
+    older.release()
+    older = next
+  }
+  const source = new DeltaSource(new Prng(77), 'spread', 6)
+  const side = older.apply(source.next(models[3]!))
+  for (const [state, expected] of [[older, models[3]!]] as const)
+    for (const key of new Set([...models[5]!.keys(), ...expected.keys()])) {
+      const addressHash = hashOfKey(key)
+      assert.deepEqual(state.account(addressHash), expected.get(key)?.account)
+      const slots = [...state.slots(addressHash)].map(({ slotHash }) => hashKey(slotHash))
+      assert.deepEqual(slots.sort(), [...(expected.get(key)?.slots.keys() ?? [])].sort())
+    }
+  assert.deepEqual(older.usage, states[3]!.usage)
+  base.state = modelApply(base.state, side.diffSincePersisted())
+  layers.markPersisted(side)
+  assert.deepEqual(side.usage, modelUsage(base.state))
+  assert.throws(() => states[6]!.account(new Uint8Array(32)), hasCode('STATE_VIEW_OVERTAKEN'))
 })

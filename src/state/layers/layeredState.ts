@@ -8,9 +8,16 @@
  * view follows it at the next read that needs it and lets the layers below go: what such a read finds there is the
  * same, since whatever was written in between is in the layers that are left or in the persisted state.
  */
-import { bytesEqual, EMPTY_BYTES, EMPTY_CODE_HASH, VarveError } from '../../base/index.ts'
-import type { Account } from '../account.ts'
-import { completeDelta, type StateDelta } from '../delta.ts'
+import {
+  assert,
+  bytesEqual,
+  EMPTY_BYTES,
+  EMPTY_CODE_HASH,
+  VarveError,
+  VERIFY,
+} from '../../base/index.ts'
+import { type Account, accountsEqual } from '../account.ts'
+import { completeDelta, type StateDelta, slotsEqual } from '../delta.ts'
 import { type StateUsage, usageAfter } from '../usage.ts'
 import type { ListingView, StoredSlot } from '../view.ts'
 import { LayeredMap, UNWRITTEN } from './layeredMap.ts'
@@ -110,6 +117,7 @@ export class LayeredState implements ListingView {
       )
     this.followPersisted()
     const complete = completeDelta(delta, this)
+    if (VERIFY) this.checkOrigins(complete)
     const usage = usageAfter(this.usage, complete)
     const layer = this.map.spawn(complete)
     const map = new LayeredMap(this.map.base, layer)
@@ -156,6 +164,21 @@ export class LayeredState implements ListingView {
   /** False once released. */
   get isOpen(): boolean {
     return this.map.isOpen
+  }
+
+  /** A delta of this version says of each key what this version holds. */
+  private checkOrigins(delta: StateDelta): void {
+    for (const { addressHash, before, slots } of delta.accounts) {
+      assert(
+        accountsEqual(before, this.account(addressHash)),
+        'layers: an account before is that of the version',
+      )
+      for (const slot of slots)
+        assert(
+          slotsEqual(slot.before, this.storage(addressHash, slot.slotHash)),
+          'layers: a slot before is that of the version',
+        )
+    }
   }
 
   private below(): ListingView {

@@ -25,15 +25,20 @@ import { StateLayers } from './stateLayers.ts'
 
 const BYTES_MAX = 4 * 2 ** 30
 
-function deltaOf(batch: Batch): StateDelta {
+/** A delta that sets accounts; `before` is the value that they all had, where they were there. */
+function deltaOf(batch: Batch, before?: number): StateDelta {
   const accounts = batch.map(({ key, value }) => ({
     addressHash: key,
-    before: undefined,
-    after: { nonce: BigInt(value), balance: 10n ** 19n, codeHash: EMPTY_CODE_HASH },
+    before: before === undefined ? undefined : accountOf(before),
+    after: accountOf(value),
     storageCleared: false,
     slots: [],
   }))
   return { accounts, codes: [] }
+}
+
+function accountOf(value: number): Account {
+  return { nonce: BigInt(value), balance: 10n ** 19n, codeHash: EMPTY_CODE_HASH }
 }
 
 /** Layers as a candidate: accounts whose nonce is the value. */
@@ -188,8 +193,10 @@ bench('branches of a big state', (mode) => {
   })
   report({ name: 'fork and release', unit: 'ns', samples: [fork / branchCount], check: '-' })
   const deltas = Array.from({ length: branchCount }, (_, index) =>
-    deltaOf([{ key: keys[index]!, value: index }]),
+    deltaOf([{ key: keys[index]!, value: index + 1 }], index),
   )
+  // Memory is touched once before, as in an engine at work.
+  for (const branch of deltas.map((delta) => head.apply(delta))) branch.release()
   const branches = [head]
   const apply = cpuNs(() => {
     for (const delta of deltas) branches.push(head.apply(delta))

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { isVarveError, VERIFY } from '../../base/index.ts'
 import { Prng } from '../../testing/index.ts'
+import { EMPTY_ACCOUNT } from '../account.ts'
 import { completeDelta, invertDelta, type StateDelta } from '../delta.ts'
 import { hashKey } from '../key.ts'
 import type { LayeredState } from './layeredState.ts'
@@ -14,6 +15,7 @@ import {
   type KeyShape,
   ModelBase,
   type ModelState,
+  makeKeys,
   modelApply,
   modelMerge,
   modelUsage,
@@ -280,13 +282,13 @@ function deltasBetween(older: ModelVersion, newer: ModelVersion): StateDelta[] {
 
 function soakLayers(seed: number, layerCount: number): Record<string, number> {
   const prng = new Prng(seed)
-  const source = new DeltaSource(prng, 'spread', 4)
-  const deltas = [source.next(new Map()), source.next(new Map())]
+  const addresses = makeKeys(prng, 'spread', 6)
   const layers = new StateLayers({ persisted: new ModelBase() })
   const kept: LayeredState[] = [layers.open()]
   let reservedMax = 0
   for (let count = 0; count < layerCount; count++) {
-    kept.push(prng.pick(kept).apply(prng.pick(deltas)))
+    const parent = prng.pick(kept)
+    kept.push(parent.apply(credit(parent, prng.pick(addresses))))
     if (kept.length > 50) for (const state of kept.splice(1, 49)) state.release()
     if (count === Math.floor(layerCount / 10)) reservedMax = layers.status.reservedBytes
   }
@@ -299,4 +301,15 @@ function soakLayers(seed: number, layerCount: number): Record<string, number> {
   assert.equal(layers.status.usedBytes, 0, `seed ${seed}`)
   assert.equal(layers.status.layerCount, 0, `seed ${seed}`)
   return { layers: layerCount, reservedBytes, isVerifying: VERIFY ? 1 : 0 }
+}
+
+/** Adds one wei to an account. */
+function credit(state: LayeredState, addressHash: Uint8Array): StateDelta {
+  const before = state.account(addressHash)
+  const { nonce, balance, codeHash } = before ?? EMPTY_ACCOUNT
+  const after = { nonce, balance: balance + 1n, codeHash }
+  return {
+    accounts: [{ addressHash, before, after, storageCleared: false, slots: [] }],
+    codes: [],
+  }
 }

@@ -16,6 +16,7 @@ import { type AccountChange, EMPTY_DELTA, type StateDelta, sealDelta } from '../
 import { hashKey } from '../key.ts'
 import { LayeredMap, UNWRITTEN } from './layeredMap.ts'
 import { fuzzLayerSoak, fuzzLayers, fuzzLayersTightArena } from './layers.fuzz.ts'
+import './layers.bench.ts'
 import { LayerTree, type MapLayer } from './mapLayer.ts'
 import { DeltaSource, ModelBase, type ModelState, makeKeys, modelApply } from './model.suite.ts'
 import { KIND_MASK, NodeKind } from './nodeLayout.ts'
