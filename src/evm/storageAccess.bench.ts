@@ -1,6 +1,6 @@
 /**
- * Storage by words in the kernel against the baseline of trimmed byte strings: the six benchmarks of the change that
- * this storage path goes back to, and tables beyond the processor's caches. Every run proves that all its reads and
+ * Storage by words in the kernel against the baseline of trimmed byte strings: the six benchmarks of Nethermind's change
+ * (its pull request 8482), and tables beyond the processor's caches. Every run proves that all its reads and
  * writes took place, by exact gas, by the sum or the values that come out, and by the host's count.
  *
  *     reset          a block begins, nothing is read
@@ -25,7 +25,7 @@ const COLD_RESET = 5000n
 const OPERATION_COUNT = 4096
 const TRANSACTION = { origin: SENDER, gasPrice: 1n }
 const BLOCK = blockOf(Fork.Prague)
-/** The cells of the seed's micro benchmarks. */
+/** The cells of Nethermind's micro benchmarks. */
 const SMALL_CELLS = [512, 511, 510, 509]
 
 const READ_FOUR = assemble(
@@ -166,7 +166,7 @@ function compare(name: string, mode: BenchMode, runs: number, create: (arm: Arm)
   }
 }
 
-/** Inputs of four cells: the seed's, or random ones where the table is meant to be missed by the caches. */
+/** Inputs of four cells: Nethermind's, or random ones where the table is meant to be missed by the caches. */
 function drawInputs(cells: number): { input: Uint8Array; sum: bigint }[] {
   const random = new Prng(1)
   return Array.from({ length: cells > 1024 ? 4096 : 1 }, () => {
