@@ -5,6 +5,7 @@ export {
   accountsEqual,
   EMPTY_ACCOUNT,
 } from './account.ts'
+export { mergeDeltas } from './changeMap.ts'
 export {
   type AccountChange,
   type AccountUpdate,
@@ -48,7 +49,7 @@ export {
   type Unwritten,
 } from './layers/index.ts'
 export { OlderState, type StateStep } from './olderState.ts'
-export { type PendingAccount, PendingState } from './pendingState.ts'
+export { PendingState } from './pendingState.ts'
 export { StableView } from './stableView.ts'
 export { StateCache, type StateCacheOptions } from './stateCache.ts'
 export { EMPTY_USAGE, type StateUsage, usageAfter } from './usage.ts'

@@ -9,7 +9,8 @@
 import { bytesEqual, EMPTY_BYTES, EMPTY_CODE_HASH } from '../base/index.ts'
 
 import type { Account } from './account.ts'
-import type { AccountChange, AccountUpdate, StateDelta, StateUpdate } from './delta.ts'
+import { type ChangedAccount, ChangeMap } from './changeMap.ts'
+import type { StateDelta, StateUpdate } from './delta.ts'
 import type { FlatState } from './flatState.ts'
 import { codeMissing } from './flatView.ts'
 import { type HashKey, hashKey } from './key.ts'
@@ -18,18 +19,9 @@ import type { ListingView, StoredSlot } from './view.ts'
 /** Accounts kept from the store. At about 200 bytes each this bounds the cache to some 13 MB. */
 const READ_ACCOUNT_COUNT_MAX = 65_536
 
-/** What changed in one account since the store was written. */
-export type PendingAccount = {
-  readonly addressHash: Uint8Array
-  account: Account | undefined
-  /** Older slots are gone: the store must not be asked, and its rows are deleted at the next write. */
-  isStorageCleared: boolean
-  readonly slots: Map<HashKey, { readonly slotHash: Uint8Array; value: Uint8Array | undefined }>
-}
-
 export class PendingState implements ListingView {
   private readonly flat: FlatState
-  private readonly changed = new Map<HashKey, PendingAccount>()
+  private readonly changed = new ChangeMap()
   private readonly codes = new Map<HashKey, Uint8Array>()
   private readonly readAccounts = new Map<HashKey, Account | undefined>()
 
@@ -87,7 +79,7 @@ export class PendingState implements ListingView {
 
   /** Puts a sealed delta on top. The deltas of consecutive blocks are applied in their order. */
   apply(delta: StateDelta): void {
-    for (const change of delta.accounts) this.applyAccount(change)
+    this.changed.apply(delta)
     this.addCodes(delta)
   }
 
@@ -98,20 +90,12 @@ export class PendingState implements ListingView {
 
   /** What differs from the store, as the update that leads from there to here. */
   update(): StateUpdate {
-    const accounts: AccountUpdate[] = []
-    for (const { addressHash, account, isStorageCleared, slots } of this.changed.values())
-      accounts.push({
-        addressHash,
-        after: account,
-        storageCleared: isStorageCleared,
-        slots: Array.from(slots.values(), ({ slotHash, value }) => ({ slotHash, after: value })),
-      })
-    return { accounts }
+    return this.changed.update()
   }
 
   /** What differs from the store, in no order. Valid until the next `apply`. */
-  *changes(): Iterable<PendingAccount> {
-    yield* this.changed.values()
+  changes(): Iterable<ChangedAccount> {
+    return this.changed.accounts()
   }
 
   /** Codes that the store may lack. */
@@ -121,31 +105,10 @@ export class PendingState implements ListingView {
 
   /** Tells that the store now holds everything that was pending. */
   markPersisted(): void {
-    for (const [key, { account }] of this.changed) this.rememberRead(key, account)
+    for (const { addressHash, account } of this.changed.accounts())
+      this.rememberRead(hashKey(addressHash), account)
     this.changed.clear()
     this.codes.clear()
-  }
-
-  private applyAccount(change: AccountChange): void {
-    const key = hashKey(change.addressHash)
-    let pending = this.changed.get(key)
-    if (pending === undefined) {
-      pending = {
-        addressHash: change.addressHash,
-        account: change.after,
-        isStorageCleared: false,
-        slots: new Map(),
-      }
-      this.changed.set(key, pending)
-      this.readAccounts.delete(key)
-    }
-    pending.account = change.after
-    if (change.storageCleared || change.after === undefined) {
-      pending.isStorageCleared = true
-      pending.slots.clear()
-    }
-    for (const { slotHash, after } of change.slots)
-      pending.slots.set(hashKey(slotHash), { slotHash, value: after })
   }
 
   private rememberRead(key: HashKey, account: Account | undefined): void {

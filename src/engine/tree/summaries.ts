@@ -10,7 +10,13 @@
  */
 import { bytesEqual } from '../../base/index.ts'
 import { BlockRoots, type StateNodes, StateSummary, storedNodes } from '../../commit/index.ts'
-import { completeDelta, invertDelta, type ListingView, type StateDelta } from '../../state/index.ts'
+import {
+  completeDelta,
+  invertDelta,
+  type ListingView,
+  mergeDeltas,
+  type StateDelta,
+} from '../../state/index.ts'
 import type { Store } from '../../store/index.ts'
 import type { BlockNode, TreePath } from './blockTree.ts'
 import type { StateSources } from './keptState.ts'
@@ -79,7 +85,7 @@ export class Summaries {
    */
   moveHead(deltas: readonly StateDelta[]): void {
     try {
-      for (const delta of deltas) this.main.update(delta)
+      this.main.update(mergeDeltas(deltas))
     } catch (error) {
       this.main = this.open()
       throw error
@@ -121,8 +127,12 @@ export class Summaries {
 
   private walk(summary: StateSummary, { back, forward }: TreePath): void {
     const { deltas } = this.sources
-    for (const node of back) summary.update(invertDelta(deltas.get(node)))
-    for (const node of forward) summary.update(deltas.get(node))
+    summary.update(
+      mergeDeltas([
+        ...back.map((node) => invertDelta(deltas.get(node))),
+        ...forward.map((node) => deltas.get(node)),
+      ]),
+    )
   }
 
   /** Takes a refused block out of the summary that checked it: by its own delta, backwards. */
