@@ -1,6 +1,6 @@
 /**
  * Chains as files: every folder of the raw files with a `chain.rlp` and its `genesis.json` is imported from block 0,
- * each block's state root checked on the way. Where the folder says more, that is compared: the head's hash
+ * each block's state root checked on the way, and then executed again from a witness. Where the folder says more, that is compared: the head's hash
  * (`headfcu.json`), and the head's whole state (`headstate.json`, geth's dump).
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,9 +11,13 @@ import { parseGenesisJson } from 'varve/chain'
 import { preparePrecompiles } from 'varve/evm'
 import { keccak256 } from 'varve/kernels'
 import { FlatState } from 'varve/state'
+import { StatelessExecutor } from 'varve/stateless'
 import { memoryStore, type Store } from 'varve/store'
 import { bytesOf, type Fixtures, hexOf } from './fixtures.ts'
 import type { SuiteReport } from './suiteReport.ts'
+
+/** Every state of these chains is kept, so that each block's witness can be made at the end. */
+const HISTORY_BLOCKS = 10_000
 
 type Dump = {
   readonly root: string
@@ -45,6 +49,8 @@ export async function runChainFileSuite(fixtures: Fixtures, report: SuiteReport)
       report.add(`${folder}: every block`, String(error))
       continue
     }
+    const executor = await StatelessExecutor.open({ spec: engine.spec })
+    report.run(`${folder}: every block by its witness`, () => witnessDifference(engine, executor))
     const text = (name: string) => fixtures.rawText(`${folder}/${name}`)
     const fcu = text('headfcu.json')
     if (fcu !== undefined)
@@ -64,7 +70,7 @@ export async function runChainFileSuite(fixtures: Fixtures, report: SuiteReport)
 /** Through a file, as the source reads one. */
 async function importFolder(fixtures: Fixtures, folder: string, store: Store): Promise<Engine> {
   const genesis = parseGenesisJson(fixtures.rawText(`${folder}/genesis.json`)!)
-  const engine = await openEngine({ store, genesis })
+  const engine = await openEngine({ store, genesis, historyBlocks: HISTORY_BLOCKS })
   const scratch = mkdtempSync(join(tmpdir(), 'varve-chain-'))
   try {
     const path = join(scratch, 'chain.rlp')
@@ -82,6 +88,15 @@ async function importFolder(fixtures: Fixtures, folder: string, store: Store): P
     rmSync(scratch, { recursive: true })
   }
   return engine
+}
+
+/** Each block once more, from a witness made at its parent's state, with the head far away. */
+function witnessDifference(engine: Engine, executor: StatelessExecutor): string | undefined {
+  for (let number = 1; number <= engine.head.header.number; number++) {
+    const { gasUsed } = executor.execute(engine.block(number)!, engine.witness(number))
+    if (gasUsed !== engine.block(number)!.header.gasUsed) return `block ${number}: ${gasUsed} gas`
+  }
+  return undefined
 }
 
 /** The first difference of a whole state to geth's dump of it, or `undefined`. */
