@@ -3,7 +3,7 @@
  * where any case failed.
  */
 import { runChainFileSuite } from './chainFileSuite.ts'
-import { runBlockSuite, runStateSuite } from './commandSuite.ts'
+import { runBlockSuite, runStateSuite, runWitnessSuite } from './commandSuite.ts'
 import { Fixtures } from './fixtures.ts'
 import { KNOWN_SKIPS } from './knownSkips.ts'
 import { runOpcodeSuite } from './opcodeSuite.ts'
@@ -48,7 +48,7 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['eest-devnet-cancun-osaka', runBlockSuite],
   ['eest-devnet-amsterdam', runBlockSuite],
   ['eest-devnet-amsterdam-regress', runBlockSuite],
-  ['eest-zkevm-witness', runBlockSuite],
+  ['eest-zkevm-witness', runWitnessSuite],
   ['eest-benchmark-blockchain', runBlockSuite],
   ['eest-benchmark-blockchain-old', runBlockSuite],
   ['eest-benchmark-engine', runBlockSuite],
