@@ -14,6 +14,7 @@ export {
 } from './bodyRules.ts'
 export { DAO_ADDRESSES, DAO_REFUND_ADDRESS } from './daoAccounts.ts'
 export { DIFFICULTY_MIN, type DifficultyInput, difficultyAt } from './difficulty.ts'
+export { type EthashErrorCode, type EthashVerifier, openEthash } from './ethash.ts'
 export type { JsonErrorCode } from './exactJson.ts'
 export { isMergedAfter, replacesHead, totalDifficulty, type WeighedHeader } from './forkChoice.ts'
 export {

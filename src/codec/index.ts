@@ -36,6 +36,7 @@ export {
   type Header,
   type HeaderErrorCode,
   type HeaderFields,
+  headerToRlp,
   NONCE_BYTES,
   readHeader,
   sealHeader,

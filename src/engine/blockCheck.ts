@@ -10,6 +10,7 @@ import {
   type AncestorReader,
   type BlockRules,
   type ChainSpec,
+  type EthashVerifier,
   isMergedAfter,
   receiptFields,
   totalDifficulty,
@@ -63,6 +64,8 @@ export type CheckContext = RunContext & {
   readonly parent: StoredHeader
   /** Without them the lineage of uncles is taken as given: of those only number and depth are looked at. */
   readonly ancestors: AncestorReader | undefined
+  /** Verifies proofs of work, where anything does. */
+  readonly seals?: EthashVerifier | undefined
 }
 
 /** A block that passed everything but its root. */
@@ -143,7 +146,7 @@ function checkOutcome(header: Header, outcome: BlockOutcome, clock: PhaseClock):
 
 /** All that can be said of a block without executing it. */
 function validateBlock(block: Block, context: CheckContext): BlockRules {
-  const { spec, parent, ancestors } = context
+  const { spec, parent, ancestors, seals } = context
   const { header } = block
   const isMerged = isMergedAfter(spec.schedule, parent.totalDifficulty)
   const headerContext = isMerged === undefined ? {} : { isMerged }
@@ -151,6 +154,8 @@ function validateBlock(block: Block, context: CheckContext): BlockRules {
   validateLists(block, rules)
   if (ancestors === undefined) validateUnclesAlone(header, block.uncles)
   else validateUncles(header, block.uncles, spec, ancestors, headerContext)
+  if (seals !== undefined && rules.fork < Fork.Paris)
+    for (const sealed of [header, ...block.uncles]) seals.verify(sealed)
   return rules
 }
 

@@ -18,6 +18,7 @@ import {
   blockFault,
   type ChainSpec,
   checkGenesisHash,
+  type EthashVerifier,
   type Genesis,
   type HeaderChoices,
   headerAfter,
@@ -69,6 +70,8 @@ export type EngineOptions = {
   readonly historyBlocks?: number
   /** Precompiles of the protocol, unless the chain was made under a draft. */
   readonly precompileSet?: PrecompileSet
+  /** Verifies proofs of work; without it a seal is taken as given. Nothing can be produced under it. */
+  readonly seals?: EthashVerifier
   /** What blocks run on; may serve other engines, one block after the other. */
   readonly machine?: Machine
 }
@@ -111,6 +114,7 @@ export class Engine {
   private recorderMachine: Machine | undefined
   private readonly recovery: SenderRecovery
   private readonly precompileSet: PrecompileSet | undefined
+  private readonly seals: EthashVerifier | undefined
   private lastWriteMs = performance.now()
   private failure: unknown
 
@@ -119,6 +123,7 @@ export class Engine {
     const { store, genesis, batchBlockCount = BATCH_BLOCK_COUNT } = options
     this.recovery = recovery
     this.precompileSet = options.precompileSet
+    this.seals = options.seals
     this.machine = options.machine ?? new Machine()
     this.batchBlockCount = batchBlockCount
     this.historyBlocks = options.historyBlocks ?? HISTORY_BLOCK_COUNT
@@ -376,7 +381,7 @@ export class Engine {
   }
 
   private checkContext(parent: BlockNode): Omit<CheckContext, 'roots'> {
-    const { chain, spec, machine, recovery, precompileSet, clock } = this
+    const { chain, spec, machine, recovery, precompileSet, seals, clock } = this
     return {
       spec,
       parent,
@@ -386,6 +391,7 @@ export class Engine {
       machine,
       recovery,
       precompileSet,
+      seals,
       clock,
     }
   }

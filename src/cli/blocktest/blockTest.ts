@@ -61,6 +61,8 @@ export type BlockTest = {
   readonly lastBlockHash: Uint8Array
   readonly post: PostState
   readonly precompileSet: PrecompileSet
+  /** True where blocks have to be sealed by a proof of work; most files have none. */
+  readonly isSealed: boolean
 }
 
 /** Expected of a block that a file does not call valid: any refusal will do. */
@@ -104,6 +106,7 @@ export function readBlockTest(name: string, value: unknown, groups: PreStateRead
     lastBlockHash: readFixed(test['lastblockhash'], HASH_BYTES, `${name}.lastblockhash`),
     post: readPost(name, test),
     precompileSet,
+    isSealed: test['sealEngine'] === 'Ethash',
   }
 }
 

@@ -20,8 +20,11 @@ import { Machine, type PrecompileSet } from '../../evm/index.ts'
 import type { BlockTest, StatelessFixture } from './blockTest.ts'
 import type { BlockObserver } from './runBlockTest.ts'
 
-/** What an engine finds by looking at other blocks than the ancestors' headers; a witness has no more than those. */
-const BEYOND_WITNESS = /^UNCLE_/
+/**
+ * What an engine finds by looking at other blocks than the ancestors' headers, which is all that a witness has, and by
+ * verifying seals, which a stateless executor leaves alone.
+ */
+const BEYOND_WITNESS = /^(?:UNCLE_|BLOCK_SEAL_)/
 
 /** Tests whose witness was spoiled after it was made, or padded: it must be judged, and is not to be made again. */
 const SPOILED = /test_witness_validation_|test_soundness_/

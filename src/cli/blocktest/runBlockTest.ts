@@ -3,7 +3,7 @@
  * refused for the expected reason; then head and state are compared in full.
  */
 import { bytesEqual, isVarveError, toHex, type VarveError } from '../../base/index.ts'
-import { transactionsRootOf } from '../../chain/index.ts'
+import { type EthashVerifier, openEthash, transactionsRootOf } from '../../chain/index.ts'
 import { type Block, encodeBlock, sealHeader } from '../../codec/index.ts'
 import { describeDifference, type Engine, openEngine, verifyStore } from '../../engine/index.ts'
 import { Machine, type PrecompileSet, preparePrecompiles } from '../../evm/index.ts'
@@ -46,6 +46,7 @@ export type BlockTestRunOptions = {
 export class BlockTestRunner {
   private readonly machine = new Machine()
   private readonly roots = new RootCalculator()
+  private seals: Promise<EthashVerifier> | undefined
 
   static async open(): Promise<BlockTestRunner> {
     await preparePrecompiles()
@@ -57,9 +58,11 @@ export class BlockTestRunner {
     const store = memoryStore()
     const { genesis, network: fork, name } = test
     const { precompileSet = test.precompileSet, observer } = options
+    const { machine } = this
+    const seals = test.isSealed ? { seals: await this.openSeals() } : {}
     let engine: Engine
     try {
-      engine = await openEngine({ store, genesis, precompileSet, machine: this.machine })
+      engine = await openEngine({ store, genesis, precompileSet, machine, ...seals })
     } catch (error) {
       if (!isVarveError(error)) throw error
       const problem = `genesis: [${error.code}] ${error.message}`
@@ -78,6 +81,12 @@ export class BlockTestRunner {
       lastBlockHash: toHex(hash),
       ...(problem === undefined ? {} : { error: problem }),
     }
+  }
+
+  /** One for all tests: its cache takes seconds to make. */
+  private openSeals(): Promise<EthashVerifier> {
+    this.seals ??= openEthash()
+    return this.seals
   }
 
   /** What is wrong at the end, or `undefined`. */
