@@ -40,6 +40,15 @@ import type { BlockWitness } from './stateless/witness.ts'
 import type { BlockNode } from './tree/blockTree.ts'
 import { type HeadMove, KeptChain } from './tree/keptChain.ts'
 import { stateNotKept } from './tree/keptState.ts'
+import {
+  type BlockId,
+  blockOf,
+  headerOf,
+  isCanonical,
+  nameOf,
+  nodeOf,
+  receiptsOf,
+} from './tree/lookup.ts'
 import { EngineView } from './view.ts'
 
 /** Blocks in one write, unless a limit below is met first. */
@@ -75,9 +84,6 @@ export type EngineOptions = {
   /** What blocks run on; may serve other engines, one block after the other. */
   readonly machine?: Machine
 }
-
-/** Names a block: the newest one, a canonical one by number, any by hash. */
-export type BlockId = 'latest' | number | Uint8Array
 
 /**
  * What became of a block, and how the head moved.
@@ -197,7 +203,7 @@ export class Engine {
    */
   produce(choices: HeaderChoices, parentId: BlockId = 'latest'): Block {
     this.checkUsable()
-    const parent = this.keptNode(parentId)
+    const parent = nodeOf(this.chain, parentId)
     this.checkRoom(parent)
     const isMerged = isMergedAfter(this.spec.schedule, parent.totalDifficulty)
     const fields = headerAfter(parent.header, this.spec, {
@@ -228,7 +234,7 @@ export class Engine {
    */
   setHead(hash: Uint8Array): ImportOutcome {
     this.checkUsable()
-    const node = this.keptNode(hash)
+    const node = nodeOf(this.chain, hash)
     if (node === this.chain.head) return { status: 'known', ...STAYS }
     return this.settle(this.clock.measure('root', () => this.chain.switchTo(node)))
   }
@@ -255,31 +261,22 @@ export class Engine {
    */
   at(block: BlockId): EngineView {
     this.checkUsable()
-    return new EngineView(this.chain, this.keptNode(block))
+    return new EngineView(this.chain, nodeOf(this.chain, block))
   }
 
   /** A header with its total difficulty, or `undefined` where there is no such block. */
   header(block: BlockId): StoredHeader | undefined {
-    if (block === 'latest') return this.chain.head
-    const hash = typeof block === 'number' ? this.chain.canonical.hash(block) : block
-    if (hash === undefined) return undefined
-    const node = this.chain.tree.get(hash)
-    if (node !== undefined) return node
-    const number = typeof block === 'number' ? block : this.chain.rows.numberOf(hash)
-    return number === undefined ? undefined : this.chain.rows.header(number, hash)
+    return headerOf(this.chain, block)
   }
 
   /** A whole block, or `undefined` where there is none. @throws VarveError ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
   block(block: BlockId): Block | undefined {
-    const found = this.header(block)
-    return found && { header: found.header, ...this.chain.rows.body(found.header) }
+    return blockOf(this.chain, block)
   }
 
   /** Receipts of a canonical block; `undefined` for one that is not part of the chain, or not any more. */
   receipts(block: BlockId): Receipt[] | undefined {
-    const header = this.header(block)?.header
-    if (header === undefined || !this.isCanonical(header.number, header.hash)) return undefined
-    return this.chain.rows.receipts(header, true)
+    return receiptsOf(this.chain, block)
   }
 
   /** Hash of the canonical block at a height, or `undefined` above the head. */
@@ -289,7 +286,7 @@ export class Engine {
 
   /** What `BLOCKHASH` reads on top of a kept block. @throws VarveError ENGINE_STATE_NOT_KEPT */
   blockHashBefore(parent: BlockId): (number: bigint) => Uint8Array {
-    return this.chain.blockHashBefore(this.keptNode(parent))
+    return this.chain.blockHashBefore(nodeOf(this.chain, parent))
   }
 
   /**
@@ -314,7 +311,7 @@ export class Engine {
   recordWitness(block: Block, machine: Machine = this.recorder): RecordedWitness {
     this.checkUsable()
     const { chain } = this
-    const parent = this.keptNode(block.header.parentHash)
+    const parent = nodeOf(this.chain, block.header.parentHash)
     const hashOf = chain.blockHashBefore(parent)
     return recordWitness(block, {
       ...this.checkContext(parent),
@@ -325,22 +322,8 @@ export class Engine {
     })
   }
 
-  private isCanonical(number: number, hash: Uint8Array): boolean {
-    const canonical = this.chain.canonical.hash(number)
-    return canonical !== undefined && bytesEqual(canonical, hash)
-  }
-
   private knows(number: number, hash: Uint8Array): boolean {
-    return this.chain.tree.get(hash) !== undefined || this.isCanonical(number, hash)
-  }
-
-  private keptNode(block: BlockId): BlockNode {
-    const { chain } = this
-    if (block === 'latest') return chain.head
-    const hash = typeof block === 'number' ? chain.canonical.hash(block) : block
-    const node = hash && chain.tree.get(hash)
-    if (node !== undefined) return node
-    throw stateNotKept(`block ${nameOf(block)}`, chain.tree)
+    return this.chain.tree.get(hash) !== undefined || isCanonical(this.chain, number, hash)
   }
 
   /** The block that a new one stands on. */
@@ -440,10 +423,6 @@ export class Engine {
         { cause: this.failure },
       )
   }
-}
-
-function nameOf(block: BlockId): string {
-  return block instanceof Uint8Array ? toHex(block) : `${block}`
 }
 
 function startChain(store: Store, genesis: Genesis | undefined): KeptChain {

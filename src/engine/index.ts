@@ -10,7 +10,6 @@ export type { BlockCheckErrorCode } from './blockCheck.ts'
 export type { BlockSource } from './blockSource.ts'
 export type { ChainRecordErrorCode, HeadRecord, StoredHeader } from './chainRecords.ts'
 export {
-  type BlockId,
   Engine,
   type EngineErrorCode,
   type EngineOptions,
@@ -37,6 +36,7 @@ export { SenderPool, type SentBlock } from './senders/senderPool.ts'
 export type { BlockWitness } from './stateless/witness.ts'
 export type { HeadMove } from './tree/keptChain.ts'
 export type { KeptStateErrorCode } from './tree/keptState.ts'
+export type { BlockId } from './tree/lookup.ts'
 export { type Difference, describeDifference } from './verify/difference.ts'
 export { type VerifyProgress, verifyStore } from './verify/verifyStore.ts'
 export { EngineView } from './view.ts'
