@@ -237,3 +237,22 @@ test('what a block reads: only what was paid for, and slots of a failed frame to
   )
   assert.deepEqual(changes, [])
 })
+
+test('what a transaction changed is told by its first and last values (EIP-7928)', () => {
+  const slotsAfter = (source: string) =>
+    run(assemble(source), { stateGas: SLOT_GAS }).changes.flatMap(({ slots }) =>
+      slots.map(({ slot, value }) => [BigInt(toHex(slot)), value]),
+    )
+  assert.deepEqual(slotsAfter('5 9 SSTORE 6 9 SSTORE'), [[9n, 6n]])
+  assert.deepEqual(slotsAfter('5 9 SSTORE 9 9 SSTORE'), [], 'as it began')
+  // Init code that writes a slot and destroys itself: the slot was read, and is as it was.
+  const source = '0x60015f5530ff 0 MSTORE 6 26 0 CREATE'
+  const { reads, changes } = run(assemble(source), { stateGas: ACCOUNT_GAS + SLOT_GAS })
+  const created = reads.find(({ slots }) => slots.length > 0)
+  assert.equal(created!.slots.length, 1)
+  assert.deepEqual(
+    changes.map(({ address }) => toHex(address)),
+    [toHex(TARGET)],
+    'only the nonce of the creator',
+  )
+})

@@ -8,6 +8,8 @@ import { type EvmKernel, EvmLayout as L } from '../kernels/index.ts'
 
 /** An account that the block has read, if only to find that there is none. Fresh bytes. */
 export type AccountAccess = {
+  /** The machine's number of the account in this block, as in `AccountChange`. */
+  readonly account: number
   /** 20 bytes. */
   readonly address: Uint8Array
   /** Slots read or written, 32 bytes each, in the order of their first use. */
@@ -16,6 +18,7 @@ export type AccountAccess = {
 
 /** What a transaction made of an account; what ends as it began is left out. Fresh bytes. */
 export type AccountChange = {
+  readonly account: number
   /** 20 bytes. */
   readonly address: Uint8Array
   readonly balance: bigint | undefined
@@ -24,6 +27,8 @@ export type AccountChange = {
   readonly code: Uint8Array | undefined
   readonly slots: readonly { readonly slot: Uint8Array; readonly value: bigint }[]
 }
+
+const NO_SLOTS: readonly never[] = []
 
 // Kinds of journal entries, as `assembly/evm/journal.ts` numbers them; a test compares the two.
 export const JOURNAL = { ENTRY_BYTES: 48, BALANCE: 1, NONCE: 2, CODE: 3, SLOT: 4 } as const
@@ -44,8 +49,9 @@ export function readAccesses(kernel: EvmKernel): AccountAccess[] {
     const record = exports.accountRecord(index)
     if ((kernel.view.getUint32(record + L.A_FLAGS, true) & L.AF_LOADED) === 0) continue
     accesses.push({
+      account: index,
       address: kernel.readWordBytes(record, ADDRESS_BYTES),
-      slots: slots.get(index) ?? [],
+      slots: slots.get(index) ?? NO_SLOTS,
     })
   }
   return accesses
@@ -83,11 +89,12 @@ export function readChanges(kernel: EvmKernel): AccountChange[] {
   for (const index of changed) {
     const record = kernel.exports.accountRecord(index)
     const change: AccountChange = {
+      account: index,
       address: kernel.readWordBytes(record, ADDRESS_BYTES),
       balance: differing(balances.get(index), kernel.readWord(record + L.A_BALANCE)),
       nonce: differing(nonces.get(index), kernel.view.getBigUint64(record + L.A_NONCE, true)),
       code: changedCode(kernel, index, codeHashes.get(index)),
-      slots: slotsByOwner.get(index) ?? [],
+      slots: slotsByOwner.get(index) ?? NO_SLOTS,
     }
     const { balance, nonce, code } = change
     if (

@@ -7,24 +7,26 @@
  * A block has to be run whole: an account that was read for a transaction that was then refused is taken for one that
  * the block has read.
  */
-import { bigintFromBytes, bytesCompare, toBareHex } from '../base/index.ts'
+import { bigintFromBytes, bytesCompare } from '../base/index.ts'
 import type { AccountAccesses, BlockAccessList, StepChange } from '../codec/index.ts'
 import type { AccountAccess, AccountChange, Machine } from '../evm/index.ts'
 
-/** Changes of one account so far, by step, ascending. */
+/** Changes of one account so far, by step, ascending. Most accounts change in one way only, so the lists come late. */
 type Collected = {
-  readonly balances: StepChange<bigint>[]
-  readonly nonces: StepChange<bigint>[]
-  readonly codes: StepChange<Uint8Array>[]
-  readonly slots: Map<bigint, StepChange<bigint>[]>
+  balances: readonly StepChange<bigint>[]
+  nonces: readonly StepChange<bigint>[]
+  codes: readonly StepChange<Uint8Array>[]
+  slots: Map<bigint, readonly StepChange<bigint>[]> | undefined
 }
 
-const NOTHING: Collected = { balances: [], nonces: [], codes: [], slots: new Map() }
+const NONE: readonly never[] = []
+const NOTHING: Readonly<Collected> = { balances: NONE, nonces: NONE, codes: NONE, slots: undefined }
 
 export class AccessListBuilder {
   /** Step of the block that what comes next belongs to. */
   private step = 0
-  private readonly collected = new Map<string, Collected>()
+  /** By the machine's numbers of accounts. */
+  private readonly collected = new Map<number, Collected>()
 
   /** Collects from now on what the machine changes; until it begins another block. */
   watch(machine: Machine): void {
@@ -39,16 +41,15 @@ export class AccessListBuilder {
   /** Collects the changes of one transaction or call of the current step. */
   add(changes: readonly AccountChange[]): void {
     const { step } = this
-    for (const { address, balance, nonce, code, slots } of changes) {
-      const { balances, nonces, codes, slots: slotMap } = this.at(address)
-      if (balance !== undefined) put(balances, step, balance)
-      if (nonce !== undefined) put(nonces, step, nonce)
-      if (code !== undefined) put(codes, step, code)
+    for (const { account, balance, nonce, code, slots } of changes) {
+      const collected = this.at(account)
+      if (balance !== undefined) collected.balances = put(collected.balances, step, balance)
+      if (nonce !== undefined) collected.nonces = put(collected.nonces, step, nonce)
+      if (code !== undefined) collected.codes = put(collected.codes, step, code)
       for (const { slot, value } of slots) {
+        collected.slots ??= new Map()
         const key = bigintFromBytes(slot)
-        const list = slotMap.get(key) ?? []
-        slotMap.set(key, list)
-        put(list, step, value)
+        collected.slots.set(key, put(collected.slots.get(key) ?? NONE, step, value))
       }
     }
   }
@@ -59,36 +60,43 @@ export class AccessListBuilder {
     return list.sort((a, b) => bytesCompare(a.address, b.address))
   }
 
-  private at(address: Uint8Array): Collected {
-    const key = toBareHex(address)
-    let collected = this.collected.get(key)
+  private at(account: number): Collected {
+    let collected = this.collected.get(account)
     if (collected === undefined) {
-      collected = { balances: [], nonces: [], codes: [], slots: new Map() }
-      this.collected.set(key, collected)
+      collected = { ...NOTHING }
+      this.collected.set(account, collected)
     }
     return collected
   }
 
-  private accountOf({ address, slots }: AccountAccess): AccountAccesses {
-    const collected = this.collected.get(toBareHex(address)) ?? NOTHING
-    const slotReads = slots.map(bigintFromBytes).filter((slot) => !collected.slots.has(slot))
+  private accountOf({ account, address, slots }: AccountAccess): AccountAccesses {
+    const { slots: changed, ...rest } = this.collected.get(account) ?? NOTHING
+    const slotReads = slots.map(bigintFromBytes).filter((slot) => changed?.has(slot) !== true)
     return {
       address,
-      slotChanges: [...collected.slots]
+      slotChanges: [...(changed ?? NONE)]
         .map(([slot, changes]) => ({ slot, changes }))
         .sort((a, b) => compare(a.slot, b.slot)),
       slotReads: slotReads.sort(compare),
-      balanceChanges: collected.balances,
-      nonceChanges: collected.nonces,
-      codeChanges: collected.codes,
+      balanceChanges: rest.balances,
+      nonceChanges: rest.nonces,
+      codeChanges: rest.codes,
     }
   }
 }
 
-/** Of several changes in one step the last one stays. */
-function put<Value>(changes: StepChange<Value>[], step: number, value: Value): void {
-  if (changes.at(-1)?.step === step) changes.pop()
-  changes.push({ step, value })
+/** Adds a change; of several in one step the last one stays. Writes to lists that this function made. */
+function put<Value>(
+  changes: readonly StepChange<Value>[],
+  step: number,
+  value: Value,
+): readonly StepChange<Value>[] {
+  const change = { step, value }
+  if (changes.length === 0) return [change]
+  const list = changes as StepChange<Value>[]
+  if (list.at(-1)!.step === step) list.pop()
+  list.push(change)
+  return list
 }
 
 function compare(a: bigint, b: bigint): number {

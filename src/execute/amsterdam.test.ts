@@ -204,7 +204,9 @@ test('the access list: steps, reads beside writes, and what ends as it began (EI
     executeTransaction(context, legacy({ data, nonce: BigInt(index) }), SENDER)
   })
   builder.nextStep()
-  applyCredits(context.machine, [{ address: COINBASE, amount: 5n }])
+  // Two calls in one step: the last word counts.
+  applyCredits(context.machine, [{ address: COINBASE, amount: 2n }])
+  applyCredits(context.machine, [{ address: COINBASE, amount: 3n }])
   const list = builder.build(context.machine.accesses())
   assert.deepEqual(
     list.map(({ address }) => toHex(address)),

@@ -1,11 +1,18 @@
 /**
- * Random blocks of random transactions, held against two properties. First, a block on one machine leads to the same
+ * Random blocks of random transactions, held against three properties. First, a block on one machine leads to the same
  * state, gas and logs as each of its transactions in a block of its own over the state that the one before left.
- * Second, no wei comes into being, and those that vanish are the base fees, where nothing destroys itself.
+ * Second, no wei comes into being, and those that vanish are the base fees, where nothing destroys itself. Third, the
+ * access list of the block is those of the blocks of one transaction laid over each other, from Cancun on.
  */
 import assert from 'node:assert/strict'
-import { EMPTY_CODE_HASH, Fork, U256_MAX } from '../base/index.ts'
-import { SenderRecovery, type UnsignedTransaction } from '../codec/index.ts'
+import { EMPTY_CODE_HASH, Fork, toHex, U256_MAX } from '../base/index.ts'
+import {
+  type AccountAccesses,
+  type BlockAccessList,
+  SenderRecovery,
+  type StepChange,
+  type UnsignedTransaction,
+} from '../codec/index.ts'
 import { Machine } from '../evm/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import {
@@ -17,6 +24,7 @@ import {
   type StateView,
 } from '../state/index.ts'
 import { Prng } from '../testing/index.ts'
+import { AccessListBuilder } from './accessListBuilder.ts'
 import { AUTHORITY_KEY, authorization } from './testWorld.suite.ts'
 import { executeTransaction, type TransactionOutcome } from './transaction.ts'
 import { type ExecutionBlock, emptyBlockSpace } from './transactionCheck.ts'
@@ -105,10 +113,17 @@ export function fuzzTransactions(seed: number, stepCount: number): void {
       randomTransaction(prng, fork),
     )
     const together = start.copy()
-    const outcomes = runBlock(machine, together, block, transactions)
+    const whole = runBlock(machine, together, block, transactions)
+    const outcomes = whole.ran
     const oneByOne = start.copy()
-    const singles = transactions.flatMap((each) => runBlock(machine, oneByOne, block, [each]))
-    assert.deepEqual(outcomes, singles, label)
+    const singles = transactions.map((each) => runBlock(machine, oneByOne, block, [each]))
+    assert.deepEqual(
+      outcomes,
+      singles.flatMap(({ ran }) => ran),
+      label,
+    )
+    if (fork >= Fork.Cancun)
+      assert.deepEqual(whole.accessList, laidOver(singles.map((each) => each.accessList)), label)
     // One by one, a code that a later transaction replaces is written as well; no account names it any more.
     for (const state of [together, oneByOne]) state.dropUnusedCodes()
     assert.deepEqual(together, oneByOne, label)
@@ -137,16 +152,51 @@ function checkSupply(
 
 type Sent = { readonly transaction: UnsignedTransaction; readonly sender: Uint8Array }
 type Ran = { readonly code: string; readonly outcome: TransactionOutcome | undefined }
+type BlockRun = { readonly ran: Ran[]; readonly accessList: BlockAccessList }
+
+/** Lists of blocks of one transaction, one after the other, as the list of one block of all. */
+function laidOver(lists: readonly BlockAccessList[]): BlockAccessList {
+  const byAddress = new Map<string, AccountAccesses>()
+  lists.forEach((list, index) => {
+    const later = <Value>(changes: readonly StepChange<Value>[]): StepChange<Value>[] =>
+      changes.map(({ step, value }) => ({ step: step + index, value }))
+    for (const account of list) {
+      const { address } = account
+      const old = byAddress.get(toHex(address))
+      const slots = new Map(old?.slotChanges.map(({ slot, changes }) => [slot, changes]))
+      for (const { slot, changes } of account.slotChanges)
+        slots.set(slot, [...(slots.get(slot) ?? []), ...later(changes)])
+      const reads = new Set([...(old?.slotReads ?? []), ...account.slotReads])
+      for (const slot of old?.slotChanges ?? []) reads.delete(slot.slot)
+      for (const slot of slots.keys()) reads.delete(slot)
+      const order = (a: bigint, b: bigint): number => (a < b ? -1 : 1)
+      byAddress.set(toHex(address), {
+        address,
+        slotChanges: [...slots]
+          .map(([slot, changes]) => ({ slot, changes }))
+          .sort((a, b) => order(a.slot, b.slot)),
+        slotReads: [...reads].sort(order),
+        balanceChanges: [...(old?.balanceChanges ?? []), ...later(account.balanceChanges)],
+        nonceChanges: [...(old?.nonceChanges ?? []), ...later(account.nonceChanges)],
+        codeChanges: [...(old?.codeChanges ?? []), ...later(account.codeChanges)],
+      })
+    }
+  })
+  return [...byAddress.keys()].sort().map((key) => byAddress.get(key)!)
+}
 
 function runBlock(
   machine: Machine,
   state: MapState,
   block: ExecutionBlock,
   sent: readonly Sent[],
-): Ran[] {
+): BlockRun {
   machine.beginBlock(block, new ViewHost(state, () => new Uint8Array(32)))
+  const builder = new AccessListBuilder()
+  builder.watch(machine)
   const context = { machine, block, space: emptyBlockSpace(block), recovery }
   const ran = sent.map(({ transaction, sender }): Ran => {
+    builder.nextStep()
     // The nonce that fits, mostly: what the state says now.
     const nonce = transaction.nonce === 0n ? machine.getNonce(sender) : transaction.nonce
     try {
@@ -156,8 +206,9 @@ function runBlock(
       return { code: error.code, outcome: undefined }
     }
   })
+  const accessList = builder.build(machine.accesses())
   state.apply(deltaOfWrites(machine.writeSet()))
-  return ran
+  return { ran, accessList }
 }
 
 function randomBlock(prng: Prng, fork: Fork): ExecutionBlock {
