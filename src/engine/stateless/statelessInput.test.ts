@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fromHex, toHex } from '../../base/index.ts'
-import { fixtureRecords, fixturesMissing } from '../../testing/index.ts'
+import { fromHex, isVarveError, toHex } from '../../base/index.ts'
+import { fixtureRecords, fixturesMissing, Prng } from '../../testing/index.ts'
 import {
   blockOfStatelessInput,
   decodeStatelessInput,
@@ -53,3 +53,33 @@ test('inputs of EIP-8025 fixtures decode; roots and block hashes are theirs', {
       }
   assert.ok(count >= 100)
 })
+
+test('damaged inputs are refused by code, or make another block: nothing else comes of them', {
+  skip: fixturesMissing('stateless inputs', 'ethereum/execution-specs zkevm releases'),
+}, async () => {
+  const { statelessInputBytes } = await firstBlock()
+  const bytes = fromHex(statelessInputBytes)
+  const prng = new Prng(3)
+  const outcomes = new Set<string>()
+  for (let round = 0; round < 400; round++) {
+    const damaged = bytes.slice(0, round % 10 === 0 ? prng.below(bytes.length) : undefined)
+    // Offsets lie at the front of each list; a random place is mostly in a node.
+    const at = round % 2 === 0 ? prng.below(damaged.length) : prng.below(64)
+    if (at < damaged.length) damaged[at]! ^= 1 << prng.below(8)
+    try {
+      blockOfStatelessInput(decodeStatelessInput(damaged))
+      outcomes.add('decoded')
+    } catch (error) {
+      assert.ok(isVarveError(error) && /^(SSZ|PAYLOAD)_/.test(error.code), String(error))
+      outcomes.add(error.code)
+    }
+  }
+  for (const outcome of ['decoded', 'SSZ_INVALID', 'PAYLOAD_HASH_MISMATCH'])
+    assert.ok(outcomes.has(outcome), outcome)
+})
+
+async function firstBlock(): Promise<{ readonly statelessInputBytes: string }> {
+  for await (const { tests } of fixtureRecords<Fixture>('eest-zkevm-witness'))
+    for (const { blocks } of Object.values(tests)) return blocks[0]!
+  throw new Error('the suite is empty')
+}
