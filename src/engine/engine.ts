@@ -74,7 +74,8 @@ export type EngineOptions = {
   readonly batchBlockCount?: number
   /**
    * How many blocks behind the head a state is kept: 0 up, 128 without it. As far back questions are answered and the
-   * head can move. Cost: the change of each of these blocks in memory or in the store, no trie nodes.
+   * head can move. Cost: the change of each of these blocks in memory or in the store, no trie nodes. A smaller number
+   * than before takes effect with the next block, a larger one as blocks come.
    */
   readonly historyBlocks?: number
   /** Precompiles of the protocol, unless the chain was made under a draft. */
