@@ -33,6 +33,8 @@ export { FlatView } from './flatView.ts'
 export { addressHashOf, type HashKey, hashKey, hashOfKey, slotHashOf } from './key.ts'
 export {
   type DeltaChunk,
+  type DiffSource,
+  diffAccounts,
   LayeredMap,
   LayeredState,
   type LayeredStateErrorCode,

@@ -7,13 +7,7 @@
  * values from before, and all that the account has after it.
  */
 import { accountsEqual } from '../account.ts'
-import {
-  type AccountChange,
-  type CodeChange,
-  type SlotChange,
-  type StateDelta,
-  slotsEqual,
-} from '../delta.ts'
+import { type AccountChange, type CodeChange, type SlotChange, slotsEqual } from '../delta.ts'
 import {
   accountAfter,
   accountBefore,
@@ -27,26 +21,47 @@ import { ACCOUNT_CLEARED_WORD, CODE_PLACE_WORD, CODE_SHELF_WORD, KEY_WORD } from
 import { type NodeReference, shardOf, someLeaf } from './trieReader.ts'
 import { readHash } from './words.ts'
 
-/** The delta from `base` to `top`, of one shard or of all. The view between them is open. */
-export function diffLayers(base: MapLayer, top: MapLayer, shard: number | undefined): StateDelta {
-  const { segments } = top.tree.arena
-  const baseNumber = base.number
-  const accounts: AccountChange[] = []
-  const codes: CodeChange[] = []
-  const partOf = (root: NodeReference) =>
-    shard === undefined ? root : shardOf(segments, root, baseNumber, shard)
-  someLeaf(segments, partOf(top.accounts), baseNumber, (words, word) => {
+/**
+ * What another thread needs to make a difference of accounts: numbers and shared memory, so a message can carry it.
+ * Good as long as the view that it is of is open; the layers that it names are never written again.
+ */
+export type DiffSource = {
+  readonly segments: readonly Uint32Array[]
+  readonly accounts: NodeReference
+  readonly baseNumber: number
+}
+
+/** The accounts that differ, of one shard or of all, in trie order. */
+export function diffAccounts(source: DiffSource, shard?: number): AccountChange[] {
+  const { segments, accounts, baseNumber } = source
+  const changes: AccountChange[] = []
+  someLeaf(segments, partOf(source, accounts, shard), baseNumber, (words, word) => {
     const change = accountChange(segments, words, word, baseNumber)
-    if (change !== undefined) accounts.push(change)
+    if (change !== undefined) changes.push(change)
     return false
   })
-  someLeaf(segments, partOf(top.codes), baseNumber, (words, word) => {
+  return changes
+}
+
+/** The codes that came with the layers of a view up to `top`, in the order of their hashes. */
+export function diffCodes(source: DiffSource, top: MapLayer, shard?: number): CodeChange[] {
+  const codes: CodeChange[] = []
+  const root = partOf(source, top.codes, shard)
+  someLeaf(source.segments, root, source.baseNumber, (words, word) => {
     const shelf = top.tree.shelves[words[word + CODE_SHELF_WORD]!]!
     const code = shelf[words[word + CODE_PLACE_WORD]!]!
     codes.push({ codeHash: readHash(words, word + KEY_WORD), code })
     return false
   })
-  return { accounts, codes }
+  return codes
+}
+
+function partOf(
+  { segments, baseNumber }: DiffSource,
+  root: NodeReference,
+  shard: number | undefined,
+): NodeReference {
+  return shard === undefined ? root : shardOf(segments, root, baseNumber, shard)
 }
 
 function accountChange(

@@ -12,7 +12,7 @@ import { type ChunkHandle, NO_CHUNK, SEGMENT_MASK, SEGMENT_SHIFT } from '../../a
 import { assert, HASH_BYTES, VarveError, VERIFY } from '../../base/index.ts'
 import type { Account } from '../account.ts'
 import type { StateDelta } from '../delta.ts'
-import { diffLayers } from './layerDiff.ts'
+import { type DiffSource, diffAccounts, diffCodes } from './layerDiff.ts'
 import { accountAfter, slotAfter, slotRootOf } from './leafReader.ts'
 import type { MapLayer } from './mapLayer.ts'
 import {
@@ -146,8 +146,15 @@ export class LayeredMap {
    * Cost: what was written in between. @param shard 0 to 15 for the accounts of one shard alone
    */
   diff(shard?: number): StateDelta {
+    const source = this.diffSource()
+    return { accounts: diffAccounts(source, shard), codes: diffCodes(source, this.top, shard) }
+  }
+
+  /** What `diffAccounts` makes the same difference from on any thread, as long as this view is open. */
+  diffSource(): DiffSource {
     this.checkOpen()
-    return diffLayers(this.base, this.top, shard)
+    const { tree, accounts } = this.top
+    return { segments: tree.arena.segments, accounts, baseNumber: this.base.number }
   }
 
   /** Views of each layer alone, oldest first; each is to be closed. Their diffs are the deltas that were applied. */

@@ -30,6 +30,8 @@ export class LayeredState implements ListingView {
   /** What the state holds. */
   readonly usage: StateUsage
   private map: LayeredMap
+  /** The layer that this version was last found to stand on. */
+  private line: MapLayer | undefined
 
   /** Use `StateLayers.open`, `apply` or `fork`. Takes the view over. */
   constructor(owner: StateLayers, map: LayeredMap, usage: StateUsage) {
@@ -186,18 +188,19 @@ export class LayeredState implements ListingView {
     return this.owner.persisted
   }
 
-  /** Moves the base to the persisted layer, where that has moved on along this line. */
+  /** Sees that the store is on this line still, and moves the base to where it is. */
   private followPersisted(): void {
     this.map.checkOpen()
-    const { persistedLayer } = this.owner
-    if (this.map.base === persistedLayer) return
-    const { top } = this.map
-    if (!top.isDescendantOf(persistedLayer))
+    const { persistedLayer, lineLayer } = this.owner
+    const { base, top } = this.map
+    if (this.line !== lineLayer && !top.isDescendantOf(lineLayer))
       throw new VarveError<LayeredStateErrorCode>(
         'STATE_VIEW_OVERTAKEN',
-        `version ${this.version} (layer id ${top.id}) does not stand on the persisted version ${this.owner.persistedVersion}: its older values are not kept`,
-        { version: this.version, persisted: this.owner.persistedVersion },
+        `version ${this.version} (layer id ${top.id}) does not stand on the persisted version ${this.owner.versionOf(lineLayer)}: its older values are not kept`,
+        { version: this.version, persisted: this.owner.versionOf(lineLayer) },
       )
+    this.line = lineLayer
+    if (base === persistedLayer) return
     const map = new LayeredMap(persistedLayer, top)
     this.map.close()
     this.map = map

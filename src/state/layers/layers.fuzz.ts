@@ -66,6 +66,8 @@ class LayersFuzz {
   private readonly base = new ModelBase()
   private readonly layers: StateLayers
   private persisted: ModelVersion
+  /** What a version must stand on to be answered whole: the persisted version, or the one being written. */
+  private line: ModelVersion
   private readonly live: LiveVersion[] = []
 
   constructor(seed: number, bytesMax: number) {
@@ -78,6 +80,7 @@ class LayersFuzz {
     const state: ModelState = new Map()
     const delta = { accounts: [], codes: [] }
     this.persisted = { parent: undefined, number: 0, baseNumber: 0, delta, state }
+    this.line = this.persisted
     this.live.push({ real: this.layers.open(), model: this.persisted })
   }
 
@@ -137,7 +140,7 @@ class LayersFuzz {
 
   /** Whether the fault is the one of a version that does not stand on the persisted one. */
   private isOvertaken(error: unknown, model: ModelVersion): boolean {
-    return isVarveError(error, 'STATE_VIEW_OVERTAKEN') && !descends(model, this.persisted)
+    return isVarveError(error, 'STATE_VIEW_OVERTAKEN') && !descends(model, this.line)
   }
 
   private compareReads({ real, model }: LiveVersion): void {
@@ -245,13 +248,37 @@ class LayersFuzz {
       this.count('persistRefused')
       return
     }
+    if (this.prng.oneIn(2)) this.writeBeside({ real, model })
     this.base.state = model.state
     this.layers.markPersisted(real)
     this.persisted = model
+    this.line = model
     this.count('persist')
     // Most of what was left behind goes, so that the rest of the run is about what stands on the persisted version.
     for (let index = this.live.length - 1; index >= 0; index--)
       if (!descends(this.live[index]!.model, model) && !this.prng.oneIn(8)) this.release(index)
+  }
+
+  /** A write that takes its time: versions are read and made while the store is as it was, and as it will be. */
+  private writeBeside({ real, model }: LiveVersion): void {
+    const before = this.base.state
+    this.layers.announcePersist(real)
+    this.line = model
+    for (let step = 0; step < 4; step++) {
+      this.base.state = step < 2 ? before : model.state
+      const version = this.prng.pick(this.live)
+      if (this.prng.oneIn(2)) this.compareReads(version)
+      else this.apply(version)
+    }
+    const isOutOfOrder = (error: unknown) => isVarveError(error, 'STATE_PERSIST_ORDER')
+    assert.throws(() => this.layers.announcePersist(real), isOutOfOrder, this.where)
+    this.count('writeBeside')
+    if (!this.prng.oneIn(4)) return
+    this.base.state = before
+    this.layers.cancelPersist()
+    this.line = this.persisted
+    this.compareReads(this.prng.pick(this.live))
+    this.count('writeCancelled')
   }
 
   private release(index: number): void {
