@@ -5,68 +5,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toHex } from '../../base/index.ts'
-import { networkSpec, parseGenesisJson } from '../../chain/index.ts'
-import { type Block, encodeBlock, type Header, sealHeader } from '../../codec/index.ts'
-import { openEngine } from '../../engine/index.ts'
-import { memoryStore } from '../../store/index.ts'
+import { encodeBlock, type Header, sealHeader } from '../../codec/index.ts'
 import { fixtureRecords, fixturesMissing } from '../../testing/index.ts'
+import { fuzzBlockTests } from './blockTest.fuzz.ts'
 import { type BlockTest, isBlockTest, readBlockTest } from './blockTest.ts'
+import { CONTRACT, type Draft, MINER, makeDraft, RICH } from './draftTest.suite.ts'
 import { type BlockTestResult, BlockTestRunner } from './runBlockTest.ts'
 import './worstCaseBlocks.bench.ts'
 
-type Draft = {
-  network: string
-  genesisBlockHeader: Record<string, unknown>
-  genesisRLP: string
-  pre: Record<string, unknown>
-  blocks: Record<string, unknown>[]
-  lastblockhash: string
-  postState?: Record<string, Record<string, unknown>>
-  postStateHash?: string
-}
-
-const RICH = `0x${'11'.repeat(20)}`
-const MINER = `0x${'22'.repeat(20)}`
-const CONTRACT = `0x${'33'.repeat(20)}`
-const EMPTY = { nonce: '0x00', code: '0x', storage: {} }
-const STORING = { balance: '0x00', nonce: '0x01', code: '0x00', storage: { '0x01': '0x02' } }
-
 const runner = await BlockTestRunner.open()
 const { draft, block } = await makeDraft()
-
-/** One empty block of Byzantium: 3 ether for the miner. */
-async function makeDraft(): Promise<{ draft: Draft; block: Block }> {
-  const pre = { [RICH]: { ...EMPTY, balance: '0x64' }, [CONTRACT]: STORING }
-  const file = { config: { chainId: 1 }, difficulty: '0x20000', gasLimit: '0x1c9c380', alloc: pre }
-  const spec = networkSpec('Byzantium', new Map(), 1n)!
-  const genesis = { ...parseGenesisJson(JSON.stringify(file)), spec }
-  const engine = await openEngine({ store: memoryStore(), genesis })
-  const { header } = engine.head
-  const made = engine.produce({ coinbase: new Uint8Array(20).fill(0x22), timestamp: 10n })
-  const draft: Draft = {
-    network: 'Byzantium',
-    genesisBlockHeader: headerJson(header),
-    genesisRLP: toHex(encodeBlock({ header, transactions: [], uncles: [] })),
-    pre,
-    blocks: [{ rlp: toHex(encodeBlock(made)), blockHeader: { hash: toHex(made.header.hash) } }],
-    lastblockhash: toHex(made.header.hash),
-    postState: { ...pre, [MINER]: { ...EMPTY, balance: '0x29a2241af62c0000' } },
-  }
-  return { draft, block: made }
-}
-
-function headerJson(header: Header): Record<string, unknown> {
-  const number = (value: bigint) => `0x${value.toString(16)}`
-  const { parentHash, coinbase, extraData, mixHash, nonce, hash } = header
-  const bytes = { parentHash, coinbase, extraData, mixHash, nonce, hash }
-  return {
-    ...Object.fromEntries(Object.entries(bytes).map(([key, value]) => [key, toHex(value)])),
-    difficulty: number(header.difficulty),
-    gasLimit: number(header.gasLimit),
-    gasUsed: number(header.gasUsed),
-    timestamp: number(header.timestamp),
-  }
-}
 
 function read(value: unknown): BlockTest {
   return readBlockTest('draft', JSON.parse(JSON.stringify(value)), () => undefined)
@@ -202,6 +150,12 @@ test('what is no test, names an unknown network or lacks a field is refused by n
   assert.throws(() => read({ ...draft, lastblockhash: '0x00' }), { code: 'TESTFILE_INVALID' })
   const shared = { network: 'Osaka', lastblockhash: draft.lastblockhash, engineNewPayloads: [] }
   assert.throws(() => read({ ...shared, preHash: '0x01' }), { code: 'TESTFILE_PRESTATE_MISSING' })
+})
+
+test('broken tests are refused by name or run to a row', async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  console.log(`seed ${seed}`)
+  await fuzzBlockTests(seed, 150)
 })
 
 /** Suites of which every n-th file is run, so that `npm test` sees each kind of test in seconds. */

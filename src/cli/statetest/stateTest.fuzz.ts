@@ -5,37 +5,9 @@
 import assert from 'node:assert/strict'
 import { isVarveError } from '../../base/index.ts'
 import { Prng } from '../../testing/index.ts'
+import { breakOne, type Json } from '../testfiles/brokenJson.suite.ts'
 import { StateTestRunner as Runner, type StateTestRunner } from './runStateTest.ts'
 import { isStateTest, readStateTest } from './stateTest.ts'
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-
-const HUGE = `0x${'f'.repeat(80)}`
-const VALUES: readonly Json[] = [
-  null,
-  true,
-  -1,
-  0.5,
-  2 ** 60,
-  '',
-  '0x',
-  '0x0',
-  'x',
-  '0xzz',
-  '0x1',
-  '0x01',
-  `0x${'ff'.repeat(8)}`,
-  `0x${'ff'.repeat(20)}`,
-  `0x${'ff'.repeat(32)}`,
-  HUGE,
-  '9'.repeat(500),
-  [],
-  {},
-  [[]],
-  ['0x01', '0x02'],
-  { '0x01': '0x02' },
-  '__proto__',
-]
 
 /** Runs `stepCount` broken tests. @param seed names the run */
 export async function fuzzStateTests(seed: number, stepCount: number): Promise<void> {
@@ -62,24 +34,6 @@ function rowsOf(runner: StateTestRunner, value: Json): string[] {
   } catch (error) {
     if (isVarveError(error, 'TESTFILE_INVALID')) return []
     throw new Error(`broken test ${JSON.stringify(value)}`, { cause: error })
-  }
-}
-
-/** Replaces, removes or adds one value, anywhere. */
-function breakOne(prng: Prng, root: Json): void {
-  let parent = root as { [key: string]: Json }
-  for (;;) {
-    const key = prng.pick(Object.keys(parent))
-    const child = parent[key]
-    const canDescend = typeof child === 'object' && child !== null && Object.keys(child).length > 0
-    if (canDescend && !prng.oneIn(8)) {
-      parent = child as { [key: string]: Json }
-      continue
-    }
-    if (prng.oneIn(6)) delete parent[key]
-    else
-      parent[prng.oneIn(8) ? String(prng.pick(VALUES)) : key] = structuredClone(prng.pick(VALUES))
-    return
   }
 }
 
