@@ -121,8 +121,12 @@ export function putIdentity(batch: WriteBatch, identity: ChainIdentity): void {
 export function readIdentity(store: Store): ChainIdentity | undefined {
   const version = store.get('meta', META.schemaVersion)
   if (version === undefined) {
-    // Empty is only a store without any row: a chain is never started on the remains of another.
-    const { table } = store.tableStats().find(({ entryCount }) => entryCount > 0) ?? {}
+    // Empty is only a store without any row: a chain is never started on the remains of another. Codes lie under their
+    // own hashes and may go ahead of the first batch, so a process that dies there leaves nothing but codes.
+    const remains = store
+      .tableStats()
+      .find(({ table, entryCount }) => entryCount > 0 && table !== 'codes')
+    const { table } = remains ?? {}
     if (table !== undefined)
       throw recordFault('schemaVersion', `is missing, though the table ${table} has rows`)
     return undefined

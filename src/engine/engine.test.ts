@@ -5,7 +5,8 @@ import { test } from 'node:test'
 import { isVarveError, toHex } from '../base/index.ts'
 import { type Block, decodeBlock, encodeBlock, sealHeader } from '../codec/index.ts'
 import { verifyAccountProof } from '../commit/index.ts'
-import { memoryStore, type Store } from '../store/index.ts'
+import { keccak256 } from '../kernels/index.ts'
+import { memoryStore, type Store, WriteBatch } from '../store/index.ts'
 import { openEngine } from './engine.ts'
 import { addressOf, dumpStore, testBlocks, testGenesis } from './testChain.suite.ts'
 import { verifyStore } from './verify/verifyStore.ts'
@@ -48,6 +49,18 @@ test('an engine that is opened again goes on where the store stands', async () =
     engine.flush()
   }
   assert.deepEqual([...verifyStore(store)], [])
+})
+
+test('a store that died before its first batch, with codes that went ahead, is as good as an empty one', async () => {
+  const store = memoryStore()
+  const code = Uint8Array.of(0x60, 0x00)
+  const batch = new WriteBatch()
+  batch.put('codes', keccak256(code), code)
+  store.write(batch)
+  const engine = await openEngine({ store, genesis })
+  engine.import(blocks[0]!)
+  engine.flush()
+  assert.equal((await openEngine({ store })).head.header.number, 1)
 })
 
 test('nothing is written before the first flush, and a block that was not written is gone after a restart', async () => {
