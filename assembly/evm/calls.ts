@@ -153,7 +153,7 @@ import {
   SWITCH_FRAME,
   WRITE_PROTECTION,
 } from './status'
-import { traceDestruct, traceEnter, traceExit } from './traceMessages'
+import { traceDestruct, traceEnter, traceExit, traceProtocolLog } from './traceMessages'
 import { logBurn, logTransfer } from './transferLogs'
 import { copyWord, isZero, lessThan, saturate, setSmall } from './word'
 
@@ -223,7 +223,9 @@ export function chargeAccount(index: u32, gas: i64): i64 {
 function transfer(from: u32, to: u32, value: usize): void {
   subtractBalance(from, value)
   addBalance(to, value)
-  if (parameter(P_TRANSFER_LOGS) != 0 && from != to && !isZero(value)) logTransfer(from, to, value)
+  if (parameter(P_TRANSFER_LOGS) == 0 || from == to || isZero(value)) return
+  logTransfer(from, to, value)
+  if (tracing) traceProtocolLog()
 }
 
 /** Pushes a frame; its input, code and flags are the caller's to set. Its stack starts where the parent's ends. */
@@ -674,6 +676,7 @@ export function selfDestructOp(frame: usize, top: usize, gas: i64): i64 {
   if (parameter(P_TRANSFER_LOGS) != 0 && hasBalance) {
     if (heir != self) logTransfer(self, heir, balance)
     else if (isNew) logBurn(self, balance)
+    if (tracing && (heir != self || isNew)) traceProtocolLog()
   }
   if (parameter(P_DESTRUCT_ONLY_NEW) != 0 && !isNew) {
     subtractBalance(self, balance)

@@ -4,6 +4,7 @@ import { ADDRESS_WORD, addressWord, createdAddress, createdAddressSalted } from 
 import { returnData, returnSize } from './callMemory'
 import { hostTrace } from './host'
 import { SCRATCH } from './layout'
+import { lastLog } from './logs'
 import { copyWord } from './word'
 
 const CREATE: u32 = 0xf0
@@ -13,6 +14,8 @@ const CREATE2: u32 = 0xf5
 export const TRACE_ENTER: u32 = 1
 export const TRACE_EXIT: u32 = 2
 export const TRACE_DESTRUCT: u32 = 3
+/** A log that no LOG has made; 4 to 11 are the interpreter's. */
+export const TRACE_PROTOCOL_LOG: u32 = 12
 const TRACE_RECORD: usize = SCRATCH + 832 // 96 bytes
 
 /** {u32 kind, account of caller, of callee, of code; at 32 the value; at 64 the callee's or created address}. */
@@ -45,4 +48,9 @@ export function traceExit(status: i32, used: i64): void {
 
 export function traceDestruct(self: u32, heir: u32, balance: usize): void {
   hostTrace(TRACE_DESTRUCT, self, heir, u32(balance), 0)
+}
+
+/** The newest log, which the protocol itself has made. */
+export function traceProtocolLog(): void {
+  hostTrace(TRACE_PROTOCOL_LOG, u32(lastLog), 0, 0, 0)
 }

@@ -256,3 +256,30 @@ test('what a transaction changed is told by its first and last values (EIP-7928)
     'only the nonce of the creator',
   )
 })
+
+test('hooks see the logs of the protocol where they happen', () => {
+  const seen: string[] = []
+  const machine = new Machine()
+  machine.trace({
+    onEnter: ({ depth }) => seen.push(`enter ${depth}`),
+    onLog: ({ topics }) => seen.push(`log ${topics.length}`),
+    onSelfDestruct: () => seen.push('destruct'),
+    onExit: ({ depth }) => seen.push(`exit ${depth}`),
+    onStep: ({ opcode, cost }) => {
+      if (opcode >= 0xf0) seen.push(`${opcode.toString(16)} ${cost}`)
+    },
+  })
+  const world = new World()
+  world.put(SENDER, { balance: 100n })
+  world.put(HEIR, { balance: 1n })
+  const code = assemble('0 0 0 0 5 0xee 0 CALL 0xee SELFDESTRUCT')
+  world.put(TARGET, { balance: 50n, code })
+  machine.beginBlock(blockOf(Fork.Amsterdam, { gasLimit: GAS_LIMIT }), world)
+  machine.beginTransaction({ origin: SENDER, gasPrice: 0n })
+  machine.call({ caller: SENDER, target: TARGET, input: code, value: 3n, gas: 100_000n })
+  assert.deepEqual(seen, [
+    ...['enter 1', 'log 3'],
+    ...['f1 11600', 'enter 2', 'log 3', 'exit 2'],
+    ...['destruct', 'log 3', 'ff 5000', 'exit 1'],
+  ])
+})

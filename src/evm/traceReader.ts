@@ -15,6 +15,7 @@ const STORAGE_STORE = 7
 const TRANSIENT_LOAD = 8
 const TRANSIENT_STORE = 9
 const LOG = 10
+const PROTOCOL_LOG = 12
 const END = 11
 
 const TRACE_GAS = L.MAILBOX + L.M_TRACE_GAS
@@ -79,6 +80,9 @@ export class TraceReader {
           beneficiary: this.address(b),
           balance: kernel.readWord(c),
         })
+        return
+      case PROTOCOL_LOG:
+        this.hooks?.onLog?.(this.readLog(a))
         return
       default:
         this.settle(gas)

@@ -21,8 +21,8 @@ import {
 import type { Machine, PrecompileSet } from '../evm/index.ts'
 import type { StateDelta, StateView } from '../state/index.ts'
 import { AccessListBuilder } from './accessListBuilder.ts'
-import { larger } from './bigints.ts'
 import { applyCredits, withdrawalCredits } from './blockCredits.ts'
+import { BlockGas } from './blockGas.ts'
 import { moveDaoFunds } from './daoFork.ts'
 import { collectRequests } from './requests.ts'
 import { openBlock } from './systemCalls.ts'
@@ -96,7 +96,8 @@ export function executeBlock(block: Block, context: BlockContext): BlockOutcome 
   accesses?.nextStep()
   applyCredits(machine, blockRewards(rules.fork, header, uncles))
   applyCredits(machine, withdrawalCredits(withdrawals ?? []))
-  const { receipts, gasUsed, blobGasUsed } = run
+  const { receipts, blobGasUsed } = run
+  const gasUsed = run.gas.used
   const { depositContract } = spec
   const requests =
     rules.fork < Fork.Prague
@@ -165,10 +166,7 @@ export function environmentOf(
 class TransactionsRun {
   readonly receipts: Receipt[] = []
   blobGasUsed = 0n
-  /** Sum of what the senders pay for. */
-  private paidGas = 0n
-  private workGas = 0n
-  private growthGas = 0n
+  readonly gas = new BlockGas()
   private readonly number: number
   private readonly block: ExecutionBlock
   private readonly context: BlockContext
@@ -187,21 +185,14 @@ class TransactionsRun {
     const outcome = withPlace(this.number, index, () =>
       runTransaction({ machine, block, space, recovery }, transaction, sender),
     )
-    this.paidGas += outcome.gasUsed
-    this.workGas += outcome.blockGasUsed
-    this.growthGas += outcome.blockStateGasUsed
+    this.gas.add(outcome)
     this.blobGasUsed += outcome.blobGasUsed
     const receiptContext = {
       type: transaction.type,
-      cumulativeGasUsed: this.paidGas,
+      cumulativeGasUsed: this.gas.paid,
       stateRoot: this.stateRoot(),
     }
     this.receipts.push(transactionReceipt(outcome, receiptContext))
-  }
-
-  /** Gas that the block has used: from Amsterdam on that of the kind of which it used more. */
-  get gasUsed(): bigint {
-    return larger(this.workGas, this.growthGas)
   }
 
   private stateRoot(): Uint8Array | undefined {

@@ -4,6 +4,7 @@ export {
   type BlockCredit,
   withdrawalCredits,
 } from './blockCredits.ts'
+export { BlockGas } from './blockGas.ts'
 export { delegationTarget, isDelegation } from './delegation.ts'
 export {
   type BlockContext,

@@ -251,6 +251,7 @@ function executionBlock(
     random: (fork >= Fork.London ? (random ?? difficulty) : difficulty) & U256_MAX,
     baseFee: fork >= Fork.London ? (block.baseFee ?? BASE_FEE_UNNAMED) : 0n,
     blobBaseFee: blob === undefined ? 0n : blobBaseFee(block.excessBlobGas ?? 0n, blob),
+    slotNumber: block.slotNumber,
   }
 }
 

@@ -31,6 +31,7 @@ export type StateTestBlock = {
   readonly random: bigint | undefined
   readonly baseFee: bigint | undefined
   readonly excessBlobGas: bigint | undefined
+  readonly slotNumber: bigint | undefined
 }
 
 /** One sub-case: a fork, a choice of data, gas and value, and what must come out. */
@@ -116,6 +117,7 @@ function readBlock(env: JsonRecord, path: string): StateTestBlock {
     random: optional('currentRandom', 256),
     baseFee: optional('currentBaseFee', 256),
     excessBlobGas: optional('currentExcessBlobGas', 64),
+    slotNumber: optional('slotNumber', 64) ?? optional('currentSlotNumber', 64),
   }
 }
 

@@ -41,6 +41,8 @@ export type Environment = {
   readonly parentBlobGasUsed: bigint | undefined
   readonly parentBeaconBlockRoot: Uint8Array | undefined
   readonly blockHashes: ReadonlyMap<bigint, Uint8Array> | undefined
+  /** EIP-7843. */
+  readonly slotNumber: bigint | undefined
   readonly ommers: readonly Ommer[]
   readonly withdrawals: readonly Withdrawal[] | undefined
 }
@@ -68,6 +70,7 @@ export function readEnvironment(value: unknown): Environment {
     parentBlobGasUsed: fields.number('parentBlobGasUsed', 64),
     parentBeaconBlockRoot: fields.optional('parentBeaconBlockRoot', readHash),
     blockHashes: fields.optional('blockHashes', readBlockHashes),
+    slotNumber: fields.number('slotNumber', 64),
     ommers: fields.optional('ommers', readOmmers) ?? [],
     withdrawals: fields.optional('withdrawals', readWithdrawals),
   }
@@ -137,6 +140,7 @@ export function blockOf(environment: Environment, rules: BlockRules, chainId: bi
       baseFee: fork >= Fork.London ? (baseFee ?? 0n) : 0n,
       blobBaseFee:
         blob === undefined || excessBlobGas === undefined ? 0n : blobBaseFee(excessBlobGas, blob),
+      slotNumber: environment.slotNumber,
     },
     difficulty,
     baseFee,

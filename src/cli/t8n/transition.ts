@@ -27,6 +27,7 @@ import { type Host, Machine, type WriteSet } from '../../evm/index.ts'
 import {
   applyCredits,
   type BlockCredit,
+  BlockGas,
   collectRequests,
   deltaOfWrites,
   emptyBlockSpace,
@@ -112,7 +113,7 @@ class BlockRun {
   private readonly machine = new Machine()
   private readonly executed: Executed[] = []
   private readonly rejected: Rejected[] = []
-  private gasUsed = 0n
+  private readonly gas = new BlockGas()
   private blobGasUsed = 0n
 
   constructor(input: TransitionInput, preState: PreState, summary: StateSummary) {
@@ -158,7 +159,7 @@ class BlockRun {
       logsBloom: bloomOfLogs(logs),
       executed: this.executed,
       rejected: this.rejected,
-      gasUsed: this.gasUsed,
+      gasUsed: this.gas.used,
       blobGasUsed: this.blobGasUsed,
       withdrawalsRoot:
         withdrawals === undefined ? undefined : orderedRoot(withdrawals.map(encodeWithdrawal)),
@@ -227,12 +228,12 @@ class BlockRun {
   }
 
   private accept(transaction: Transaction, sender: Uint8Array, outcome: TransactionOutcome): void {
-    this.gasUsed += outcome.gasUsed
+    this.gas.add(outcome)
     this.blobGasUsed += outcome.blobGasUsed
     const isByzantium = this.input.rules.fork >= Fork.Byzantium
     const receipt = transactionReceipt(outcome, {
       type: transaction.type,
-      cumulativeGasUsed: this.gasUsed,
+      cumulativeGasUsed: this.gas.paid,
       stateRoot: isByzantium ? undefined : this.stateRoot(),
     })
     this.executed.push({
