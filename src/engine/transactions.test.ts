@@ -15,6 +15,7 @@ import {
   sealTransaction,
   type Transaction,
 } from '../codec/index.ts'
+import { CONSOLIDATION_REQUESTS_ADDRESS, WITHDRAWAL_REQUESTS_ADDRESS } from '../execute/index.ts'
 import { memoryStore } from '../store/index.ts'
 import { openEngine } from './engine.ts'
 import { addressOf, dumpStore } from './testChain.suite.ts'
@@ -25,6 +26,8 @@ const recovery = await SenderRecovery.open()
 const R = 0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798n
 /** Counts up slot 0 and logs. */
 const CONTRACT = addressOf(0xcc)
+/** Queues without requests. */
+const STOP_CODE = '0x00'
 const CONTRACT_CODE = '0x60005460010160005560aa60206000a1'
 
 function transfer(mark: bigint, to: Uint8Array): Transaction {
@@ -43,6 +46,9 @@ function genesisOf(fork: Fork): Genesis {
   const alloc: Record<string, unknown> = {
     [toHex(CONTRACT)]: { balance: '0x0', code: CONTRACT_CODE },
   }
+  if (fork >= Fork.Prague)
+    for (const address of [WITHDRAWAL_REQUESTS_ADDRESS, CONSOLIDATION_REQUESTS_ADDRESS])
+      alloc[toHex(address)] = { balance: '0x0', code: STOP_CODE }
   for (const transaction of transactions)
     alloc[toHex(recovery.recoverSender(transaction))] = { balance: '0xde0b6b3a7640000' }
   const file = { config: { chainId: 1 }, difficulty: '0x20000', gasLimit: '0x1c9c380', alloc }
@@ -55,7 +61,10 @@ async function made(genesis: Genesis): Promise<Block> {
   return engine.produce({ coinbase: addressOf(9), timestamp: 10n, transactions })
 }
 
-const eras = [Fork.Frontier, Fork.SpuriousDragon, Fork.Byzantium, Fork.London, Fork.Cancun]
+const eras = [
+  ...[Fork.Frontier, Fork.SpuriousDragon, Fork.Byzantium, Fork.London, Fork.Cancun],
+  ...[Fork.Osaka, Fork.Amsterdam],
+]
 for (const fork of eras)
   test(`${FORK_NAMES[fork]}: what one engine makes, another accepts`, async () => {
     const genesis = genesisOf(fork)
@@ -98,8 +107,14 @@ function withHeader(block: Block, changes: Partial<Block['header']>): Block {
   return { ...block, header: sealHeader({ ...block.header, ...changes }) }
 }
 
-for (const fork of [Fork.Frontier, Fork.London])
-  for (const [name, code, make] of faults)
+const accessListFault: (typeof faults)[number] = [
+  'a wrong access list',
+  'BLOCK_ACCESS_LIST_HASH_INVALID',
+  (block) => withHeader(block, { blockAccessListHash: new Uint8Array(32) }),
+]
+
+for (const fork of [Fork.Frontier, Fork.London, Fork.Amsterdam])
+  for (const [name, code, make] of fork < Fork.Amsterdam ? faults : [...faults, accessListFault])
     test(`${FORK_NAMES[fork]}: ${name} is refused and leaves no trace`, async () => {
       const genesis = genesisOf(fork)
       const block = await made(genesis)
