@@ -148,7 +148,7 @@ export function decodeTransaction(bytes: Uint8Array): Transaction {
   const reader = new RlpReader(bytes, isLegacy ? 0 : 1)
   const fields = readTransactionFields(reader, (isLegacy ? 0 : first) as TransactionType)
   reader.finish('transaction')
-  return { ...fields, raw: bytes, hash: keccak256(bytes) }
+  return sealed(fields, bytes)
 }
 
 /** Reads a transaction as it stands in a block's body: a list, or an envelope in a byte string. */
@@ -181,8 +181,12 @@ export function transactionToRlp(transaction: Transaction): RlpInput {
 
 /** Completes signed fields with envelope and hash. */
 export function sealTransaction(fields: TransactionFields): Transaction {
-  const raw = encodeTransaction(fields)
-  return { ...fields, raw, hash: keccak256(raw) }
+  return sealed({ ...fields }, encodeTransaction(fields))
+}
+
+/** @param fields an object of its own, which becomes the transaction */
+function sealed(fields: TransactionFields, raw: Uint8Array): Transaction {
+  return Object.assign(fields, { raw, hash: keccak256(raw) })
 }
 
 /** keccak-256 of what the sender signs (EIP-155 adds the chain id to type 0; the others sign their envelope). */

@@ -12,11 +12,18 @@ import {
   ACCOUNT_STATE_BYTES,
   type Log,
   type Machine,
+  type MessageResult,
   type Status,
   stateByteGas,
 } from '../evm/index.ts'
 import { applyAuthorizations, delegateOf } from './delegation.ts'
-import { type MessageGas, messageGas, type SettlementInput, settleGas } from './gasSettlement.ts'
+import {
+  type GasSettlement,
+  type MessageGas,
+  messageGas,
+  type SettlementInput,
+  settleGas,
+} from './gasSettlement.ts'
 import {
   type BlockSpace,
   checkTransaction,
@@ -76,13 +83,26 @@ export function executeTransaction(
   })
   const start = machine.snapshot()
   try {
-    const outcome = run(context, transaction, sender, cost)
+    const { message, settlement } = run(context, transaction, sender, cost)
     machine.finishTransaction()
-    space.gasLeft -= outcome.blockGasUsed
-    space.stateGasLeft -= outcome.blockStateGasUsed
-    space.blobGasLeft -= cost.blobGas
-    // The end of a transaction may log, too.
-    return { ...outcome, logs: machine.logs() }
+    const { gasUsed, blockGasUsed, blockStateGasUsed } = settlement
+    const { gasPrice, blobGas: blobGasUsed } = cost
+    space.gasLeft -= blockGasUsed
+    space.stateGasLeft -= blockStateGasUsed
+    space.blobGasLeft -= blobGasUsed
+    const { status, output, created } = message
+    return {
+      status,
+      gasUsed,
+      blockGasUsed,
+      blockStateGasUsed,
+      blobGasUsed,
+      gasPrice,
+      output,
+      created,
+      // The end of a transaction may log, too.
+      logs: machine.logs(),
+    }
   } catch (error) {
     machine.revert(start)
     throw error
@@ -94,23 +114,29 @@ function run(
   transaction: UnsignedTransaction,
   sender: Uint8Array,
   cost: TransactionCost,
-): Omit<TransactionOutcome, 'logs'> {
+): { readonly message: MessageResult; readonly settlement: GasSettlement } {
   const { machine, block } = context
   const { gasLimit } = transaction
   machine.subtractBalance(sender, gasLimit * cost.gasPrice + cost.blobGas * block.blobBaseFee)
   if (block.fork >= Fork.Berlin) warm(machine, block, transaction, sender)
   const given = messageGas(gasLimit, block.fork, cost)
   const sent = sendMessage(context, transaction, sender, given)
-  const settlement = settleGas(machine, { block, gasLimit, cost, given, ...sent })
+  const settlement = settleGas(machine, {
+    block,
+    gasLimit,
+    cost,
+    given,
+    message: sent.message,
+    refund: sent.refund,
+    returnedStateGas: sent.returnedStateGas,
+  })
   const { message } = sent
   const { gasUsed } = settlement
 
   machine.addBalance(sender, (gasLimit - gasUsed) * cost.gasPrice)
   // The base fee is burnt (EIP-1559). Paying nothing still touches the coinbase, as all eras demand.
   machine.addBalance(block.coinbase, gasUsed * (cost.gasPrice - block.baseFee))
-  const { status, output, created } = message
-  const { blobGas: blobGasUsed, gasPrice } = cost
-  return { status, ...settlement, blobGasUsed, gasPrice, output, created }
+  return { message, settlement }
 }
 
 /** Warm before the first instruction: EIP-2929, EIP-2930, EIP-3651. The machine knows precompiles as warm. */

@@ -97,7 +97,14 @@ export function checkTransaction(
   checkSpace(space, transaction, blobGas, fork)
   if (fork >= Fork.Amsterdam) checkSpaces(space, transaction, sureGas(block, gas))
   checkGas(transaction, fork, gas)
-  return { ...gas, gasPrice, blobGas }
+  // Named one by one: copying with `...` took a tenth of a transfer's time.
+  return {
+    intrinsicGas: gas.intrinsicGas,
+    intrinsicStateGas: gas.intrinsicStateGas,
+    floorGas: gas.floorGas,
+    gasPrice,
+    blobGas,
+  }
 }
 
 /** Most that a gas may cost the sender. */
