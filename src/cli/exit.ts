@@ -3,6 +3,8 @@ import { isVarveError } from '../base/index.ts'
 
 export const EXIT_FAILED = 1
 export const EXIT_USAGE = 2
+/** As a shell shows a command that SIGPIPE ended. */
+export const EXIT_PIPE = 141
 
 /** A call of the command that makes no sense; ends it with 2. */
 export class UsageError extends Error {

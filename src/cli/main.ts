@@ -2,7 +2,7 @@
 /** The command `varve`. Each command is a file of its own; here is how they come together. */
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { EXIT_USAGE, reportFault } from './exit.ts'
+import { EXIT_PIPE, EXIT_USAGE, reportFault } from './exit.ts'
 
 /** In the order of the help. A command's file loads with all it stands on, so only the one that is called does. */
 const COMMANDS: Record<string, (program: Command) => Promise<unknown>> = {
@@ -29,6 +29,13 @@ const called = process.argv[2] ?? ''
 const loads = Object.hasOwn(COMMANDS, called) ? [COMMANDS[called]!] : Object.values(COMMANDS)
 for (const load of loads) await load(program)
 throwInsteadOfExit(program)
+
+// Whoever reads has enough, as `head` does: the end of the work, and no fault.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(EXIT_PIPE)
+  })
 
 try {
   await program.parseAsync()

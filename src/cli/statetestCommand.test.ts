@@ -110,6 +110,33 @@ test('what cannot be read ends with 2, and the rest is run', () => {
   assert.equal(statetest(join(folder, 'empty')).status, 2)
 })
 
+test('a test that lacks a part is a fault of the input, beside good ones too', () => {
+  for (const part of ['env', 'pre', 'transaction', 'post']) {
+    const lacking = testWith(root) as Record<string, unknown>
+    delete lacking[part]
+    const path = join(folder, 'lacking.json')
+    writeFileSync(path, JSON.stringify({ lacking, whole: testWith(root) }))
+    const { status, stdout, stderr } = statetest(path, '--json')
+    assert.equal(status, 2, part)
+    assert.equal(JSON.parse(stdout).length, 1)
+    assert.match(stderr, new RegExp(`lacking.${part}: .* \\[TESTFILE_INVALID\\]`))
+  }
+})
+
+test('options that leave no test over end with 2', () => {
+  for (const parameters of [
+    ['--fork', 'Nope'],
+    ['--filter', 'zzz'],
+  ]) {
+    const { status, stderr } = statetest(passing, ...parameters)
+    assert.equal(status, 2)
+    assert.match(stderr, /expected a test to run, found none by --.* \[TESTFILE_NONE_SELECTED\]/)
+  }
+  const path = join(folder, 'expectsNothing.json')
+  writeFileSync(path, JSON.stringify({ transfer: { ...(testWith(root) as object), post: {} } }))
+  assert.equal(statetest(path).status, 2)
+})
+
 test('a trace goes to standard error, and leaves standard output as it is', () => {
   const { stdout, stderr } = statetest(passing, '--json', '--trace')
   assert.equal(JSON.parse(stdout).length, 1)

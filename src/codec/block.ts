@@ -19,6 +19,31 @@ export type Body = {
 
 export type Block = Body & { readonly header: Header }
 
+/** Blocks whose fields are what their bytes say, since they came from bytes. Copies of them are not among them. */
+const decodedBlocks = new WeakSet<Block>()
+
+/** Joins a header and a body that were both decoded. */
+export function joinDecoded(header: Header, body: Body): Block {
+  const block = { header, ...body }
+  decodedBlocks.add(block)
+  return block
+}
+
+/** A block without its header. */
+export function bodyOf({ transactions, uncles, withdrawals }: Block): Body {
+  const lists = { transactions, uncles }
+  return withdrawals === undefined ? lists : { ...lists, withdrawals }
+}
+
+/**
+ * The block as its own encoding decodes: itself where it was decoded, else what anybody reads who gets its bytes. Of a
+ * block that a program has put together hash, envelopes and widths are not to be believed.
+ * Cost: nothing, or one encoding and decoding. @throws VarveError RLP_*, HEADER_*, TRANSACTION_*
+ */
+export function asDecoded(block: Block): Block {
+  return decodedBlocks.has(block) ? block : decodeBlock(encodeBlock(block))
+}
+
 /** Decodes a block. Byte strings are views of `bytes`. @throws VarveError RLP_*, HEADER_*, TRANSACTION_* */
 export function decodeBlock(bytes: Uint8Array): Block {
   const reader = new RlpReader(bytes)
@@ -27,7 +52,7 @@ export function decodeBlock(bytes: Uint8Array): Block {
   const body = readBodyFields(reader)
   reader.closeList(outerEnd, 'block')
   reader.finish('block')
-  return { header, ...body }
+  return joinDecoded(header, body)
 }
 
 /** Decodes a body. Byte strings are views of `bytes`. @throws VarveError RLP_*, HEADER_*, TRANSACTION_* */

@@ -1,10 +1,13 @@
 export {
+  asDecoded,
   type Block,
   type Body,
+  bodyOf,
   decodeBlock,
   decodeBody,
   encodeBlock,
   encodeBody,
+  joinDecoded,
   uncleHashOf,
 } from './block.ts'
 export {

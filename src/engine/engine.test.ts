@@ -212,3 +212,32 @@ test('after a failed write the engine takes no more calls, and the store opens w
   assert.equal(dumpStore(inner), before)
   assert.equal((await openEngine({ store: inner })).head.header.number, 1)
 })
+
+test('what cannot be written down is neither made nor imported', async () => {
+  const engine = await openEngine({ store: memoryStore(), genesis })
+  const choices = { coinbase: new Uint8Array(20), timestamp: 1n << 40n }
+  const wrong = [
+    { timestamp: 1n << 64n },
+    { coinbase: new Uint8Array(3) },
+    { mixHash: new Uint8Array(3) },
+    { extraData: new Uint8Array(5000) },
+  ]
+  for (const part of wrong)
+    assert.throws(() => engine.produce({ ...choices, ...part }), /RLP|HEADER|extra data/)
+  const [block] = blocks
+  assert.throws(() => engine.import(withHeader(block!, { mixHash: new Uint8Array(3) })), /mixHash/)
+  assert.equal(engine.head.header.number, 0)
+  // A hash that is not that of the fields counts for nothing.
+  const { header } = block!
+  engine.import({
+    ...block!,
+    header: { ...header, hash: new Uint8Array(32), raw: new Uint8Array(9) },
+  })
+  assert.equal(toHex(engine.head.header.hash), toHex(header.hash))
+})
+
+test('a block is named by number, hash or latest, and by nothing else', async () => {
+  const engine = await openEngine({ store: memoryStore(), genesis })
+  for (const name of ['0x00', '1', 1n, new Uint8Array(31)])
+    assert.throws(() => engine.at(name as never), isCode('ENGINE_BLOCK_ID_INVALID'))
+})

@@ -26,7 +26,15 @@ import {
   replacesHead,
   totalDifficulty as totalDifficultyOf,
 } from '../chain/index.ts'
-import { type Block, type Receipt, SenderRecovery, sealHeader } from '../codec/index.ts'
+import {
+  asDecoded,
+  type Block,
+  bodyOf,
+  joinDecoded,
+  type Receipt,
+  SenderRecovery,
+  sealHeader,
+} from '../codec/index.ts'
 import { StateSummary, storedNodes } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
 import type { BlockOutcome } from '../execute/index.ts'
@@ -180,12 +188,14 @@ export class Engine {
    * Verifies a block on top of any block whose state is kept, and accepts it. Which branch is the chain:
    * `chain/forkChoice.ts`. Every 4,096 blocks, and at least every two seconds while blocks come, what was accepted is
    * written.
+   * @param given where a program has put it together, its encoding counts, and the hash of that
    * @param senders of the transactions, where `SenderPool` has recovered them from these signatures
    * @throws VarveError with the code of the broken rule; BLOCK_PARENT_UNKNOWN, ENGINE_STATE_NOT_KEPT where the parent
    *   is not there or too old; ENGINE_SIDE_BLOCKS_TOO_MANY. The engine then stands where it stood.
    */
-  import(block: Block, senders?: readonly Uint8Array[]): ImportOutcome {
+  import(given: Block, senders?: readonly Uint8Array[]): ImportOutcome {
     this.checkUsable()
+    const block = asDecoded(given)
     const { header } = block
     if (this.knows(header.number, header.hash)) return { status: 'known', ...STAYS }
     const parent = this.parentOf(block)
@@ -213,8 +223,9 @@ export class Engine {
     })
     const { transactions = [], uncles = [], withdrawals = [] } = choices
     const lists = { transactions, uncles }
-    const body = fields.withdrawalsRoot === undefined ? lists : { ...lists, withdrawals }
-    const draft: Block = { header: sealHeader(fields), ...body }
+    const given = fields.withdrawalsRoot === undefined ? lists : { ...lists, withdrawals }
+    // What cannot be written down is no block: a choice out of its range is refused here.
+    const draft = asDecoded({ header: sealHeader(fields), ...given })
     const { outcome, block } = this.chain.check(parent, (roots) => {
       const outcome = runBlock(draft, { ...this.checkContext(parent), roots })
       const header = sealHeader({
@@ -222,7 +233,7 @@ export class Engine {
         ...outcomeFields(outcome),
         stateRoot: roots.rootAfter(outcome.delta),
       })
-      return { outcome, block: { header, ...body } }
+      return { outcome, block: joinDecoded(header, bodyOf(draft)) }
     })
     this.accept(block, outcome, parent)
     return block

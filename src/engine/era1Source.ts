@@ -7,6 +7,7 @@ import {
   type Era1DecodedBlock,
   Era1Reader,
   type Header,
+  joinDecoded,
   verifiedEra1Blocks,
 } from '../codec/index.ts'
 import type { BlockSource } from './blockSource.ts'
@@ -83,5 +84,5 @@ export class Era1Source implements BlockSource {
 }
 
 function blockOf({ header, body }: Era1DecodedBlock): Block {
-  return { header, ...body }
+  return joinDecoded(header, body)
 }

@@ -146,6 +146,9 @@ test('the state may be given by its hash alone', async () => {
 test('what is no test, names an unknown network or lacks a field is refused by name', () => {
   assert.equal(isBlockTest({ network: 'Cancun' }), false)
   assert.equal(isBlockTest(draft), true)
+  const { lastblockhash: _, ...lacking } = draft
+  assert.equal(isBlockTest(lacking), true, 'a part that is missing is a fault, not another kind')
+  assert.throws(() => read(lacking), { code: 'TESTFILE_INVALID' })
   assert.throws(() => read({ ...draft, network: 'Nowhere' }), { code: 'TESTFILE_NETWORK_UNKNOWN' })
   assert.throws(() => read({ ...draft, lastblockhash: '0x00' }), { code: 'TESTFILE_INVALID' })
   const shared = { network: 'Osaka', lastblockhash: draft.lastblockhash, engineNewPayloads: [] }

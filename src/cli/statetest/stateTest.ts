@@ -74,7 +74,10 @@ export function isStateTest(value: unknown): boolean {
   return (
     typeof value === 'object' &&
     value !== null &&
-    ['env', 'pre', 'transaction', 'post'].every((key) => key in value)
+    // One of its parts may be missing: that is a fault to be named, and no reason to pass the test over. Tests of the
+    // virtual machine and fillers share three of them.
+    ['env', 'pre', 'transaction', 'post'].filter((key) => key in value).length >= 3 &&
+    !('exec' in value || 'expect' in value)
   )
 }
 

@@ -50,6 +50,7 @@ export async function runTests<Result extends TestResult>(
   const bar = new Progress('running', 'bytes', flags.json !== true)
   let done = 0
   let testCount = 0
+  let rowCount = 0
   const requests = allRequests(files, faults, (byteCount) => {
     done += byteCount
   })
@@ -62,6 +63,7 @@ export async function runTests<Result extends TestResult>(
     faults.push(...reply.faults)
     testCount += reply.testCount
     for (const row of reply.rows) {
+      rowCount++
       tally.add(row)
       json?.add(row)
     }
@@ -71,11 +73,22 @@ export async function runTests<Result extends TestResult>(
   json?.end()
   if (testCount === 0 && faults.length === 0)
     faults.push({ code: 'TESTFILE_UNREADABLE', message: `${paths.join(', ')}: no ${noun}` })
+  // A name mistyped would else be a success for ever.
+  if (testCount > 0 && rowCount === 0 && faults.length === 0)
+    faults.push({ code: 'TESTFILE_NONE_SELECTED', message: noneSelected(flags) })
   for (const { code, message } of faults) console.error(`error: ${message} [${code}]`)
   if (json === undefined && testCount > 0)
     console.log(tally.describe((performance.now() - start) / 1000, threadCount))
   if (tally.failCount > 0) process.exitCode = EXIT_FAILED
   if (faults.length > 0) process.exitCode = EXIT_USAGE
+}
+
+function noneSelected({ fork, filter }: TestFlags): string {
+  const by = [
+    ...(fork === undefined ? [] : [`--fork ${fork}`]),
+    ...(filter === undefined ? [] : [`--filter ${filter}`]),
+  ]
+  return `expected a test to run, found none${by.length === 0 ? '' : ` by ${by.join(' ')}`}`
 }
 
 /** The requests of all files. A file that cannot be read is noted and passed over. */

@@ -124,4 +124,6 @@ export function unreadable(problem: string): VarveError<TestInputErrorCode> {
 /** Error codes of this module. */
 export type TestInputErrorCode =
   /** A file of tests cannot be opened, unpacked or parsed, or holds none of the kind. */
-  'TESTFILE_UNREADABLE'
+  | 'TESTFILE_UNREADABLE'
+  /** There are tests, and nothing to run in them: the options leave none over, or they expect nothing. */
+  | 'TESTFILE_NONE_SELECTED'

@@ -10,7 +10,13 @@
  */
 import { Fork } from '../../base/index.ts'
 import { type BlockRules, type ChainSpec, rulesAt } from '../../chain/index.ts'
-import { type Block, type Header, type Receipt, SenderRecovery } from '../../codec/index.ts'
+import {
+  asDecoded,
+  type Block,
+  type Header,
+  type Receipt,
+  SenderRecovery,
+} from '../../codec/index.ts'
 import {
   BlockRoots,
   openWitnessState,
@@ -93,7 +99,8 @@ export class StatelessExecutor {
    * @throws VarveError WITNESS_* naming what is missing or wrong, TRIE_NODE_INVALID, SUMMARY_LEAF_INVALID, and the code
    *   of the rule that the block breaks
    */
-  execute(block: Block, witness: BlockWitness): StatelessResult {
+  execute(given: Block, witness: BlockWitness): StatelessResult {
+    const block = asDecoded(given)
     const { header } = block
     const chain = AncestorChain.link(witness.headers, header)
     const known = { stateRoot: chain.parent.stateRoot, blockHash: chain.hashOf.bind(chain) }
@@ -107,7 +114,8 @@ export class StatelessExecutor {
    * As `execute`, where no header of the parent is at hand: the rules between a header and its parent are not checked.
    * @throws VarveError as `execute`
    */
-  executeOn(parent: KnownParent, block: Block, preimages: WitnessPreimages): StatelessResult {
+  executeOn(parent: KnownParent, given: Block, preimages: WitnessPreimages): StatelessResult {
+    const block = asDecoded(given)
     const rules = rulesOf(block.header, this.spec)
     const context = this.contextOf(rules, parent, preimages)
     return this.finish(block, checkOrphan(block, rules, context), context)
