@@ -33,6 +33,7 @@ import {
 import type { BlockRoots } from '../commit/index.ts'
 import type { Machine, PrecompileSet } from '../evm/index.ts'
 import {
+  type BlockExecutor,
   type BlockHashReader,
   type BlockOutcome,
   executeBlock,
@@ -54,6 +55,8 @@ export type RunContext = {
   /** Senders that were recovered ahead, in the order of the transactions. */
   readonly senders?: readonly Uint8Array[] | undefined
   readonly precompileSet: PrecompileSet | undefined
+  /** In the place of `executeBlock`. */
+  readonly blockExecutor?: BlockExecutor | undefined
   /** Begins at the parent's state. */
   readonly roots: BlockRoots
   readonly clock: PhaseClock
@@ -109,14 +112,12 @@ export function runBlock(block: Block, context: CheckContext): BlockOutcome {
 }
 
 function runValid(block: Block, rules: BlockRules, context: RunContext): BlockOutcome {
-  const { clock, roots } = context
+  const { clock, roots, blockExecutor: run = executeBlock } = context
   const senders = clock.measure('senders', () =>
     recoverSenders(block, { ...context, rules }, context.senders),
   )
   const stateRootOf = roots.rootAfter.bind(roots)
-  return clock.measure('execute', () =>
-    executeBlock(block, { ...context, rules, senders, stateRootOf }),
-  )
+  return clock.measure('execute', () => run(block, { ...context, rules, senders, stateRootOf }))
 }
 
 /** Header fields that execution yields, without the state root: what a block that is being made puts in its header. */

@@ -37,7 +37,7 @@ import {
 } from '../codec/index.ts'
 import { StateSummary, storedNodes } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
-import type { BlockOutcome } from '../execute/index.ts'
+import type { BlockExecutor, BlockOutcome } from '../execute/index.ts'
 import type { Store } from '../store/index.ts'
 import { type CheckContext, checkBlock, checkRoot, outcomeFields, runBlock } from './blockCheck.ts'
 import { type ChainIdentity, readIdentity, type StoredHeader } from './chainRecords.ts'
@@ -90,6 +90,8 @@ export type EngineOptions = {
   readonly precompileSet?: PrecompileSet
   /** Verifies proofs of work; without it a seal is taken as given. Nothing can be produced under it. */
   readonly seals?: EthashVerifier
+  /** In the place of `executeBlock`; must give what that gives. */
+  readonly blockExecutor?: BlockExecutor
   /** What blocks run on; may serve other engines, one block after the other. */
   readonly machine?: Machine
 }
@@ -130,6 +132,7 @@ export class Engine {
   private readonly recovery: SenderRecovery
   private readonly precompileSet: PrecompileSet | undefined
   private readonly seals: EthashVerifier | undefined
+  private readonly blockExecutor: BlockExecutor | undefined
   private lastWriteMs = performance.now()
   private failure: unknown
 
@@ -139,6 +142,7 @@ export class Engine {
     this.recovery = recovery
     this.precompileSet = options.precompileSet
     this.seals = options.seals
+    this.blockExecutor = options.blockExecutor
     this.machine = options.machine ?? new Machine()
     this.batchBlockCount = batchBlockCount
     this.historyBlocks = options.historyBlocks ?? HISTORY_BLOCK_COUNT
@@ -210,9 +214,14 @@ export class Engine {
   /**
    * Makes a block on top of the head, or of another kept block, and accepts it as `import` would. The way of chains
    * that have no other maker: demonstrations, simulators, tests.
+   * @param senders of the transactions, where the caller knows them; every rule but the curve's is checked all the same
    * @throws VarveError with the code of the rule that the choices break; the engine then stands where it stood
    */
-  produce(choices: HeaderChoices, parentId: BlockId = 'latest'): Block {
+  produce(
+    choices: HeaderChoices,
+    parentId: BlockId = 'latest',
+    senders?: readonly Uint8Array[],
+  ): Block {
     this.checkUsable()
     const parent = nodeOf(this.chain, parentId)
     this.checkRoom(parent)
@@ -227,7 +236,7 @@ export class Engine {
     // What cannot be written down is no block: a choice out of its range is refused here.
     const draft = asDecoded({ header: sealHeader(fields), ...given })
     const { outcome, block } = this.chain.check(parent, (roots) => {
-      const outcome = runBlock(draft, { ...this.checkContext(parent), roots })
+      const outcome = runBlock(draft, { ...this.checkContext(parent), roots, senders })
       const header = sealHeader({
         ...fields,
         ...outcomeFields(outcome),
@@ -328,6 +337,7 @@ export class Engine {
     return recordWitness(block, {
       ...this.checkContext(parent),
       clock: new PhaseClock(),
+      blockExecutor: undefined,
       machine,
       nodes: chain.nodesOf(parent, chain.stateOf(parent)),
       ancestor: (number) => this.header(hashOf(BigInt(number)))!.header,
@@ -376,7 +386,7 @@ export class Engine {
   }
 
   private checkContext(parent: BlockNode): Omit<CheckContext, 'roots'> {
-    const { chain, spec, machine, recovery, precompileSet, seals, clock } = this
+    const { chain, spec, machine, recovery, precompileSet, seals, clock, blockExecutor } = this
     return {
       spec,
       parent,
@@ -387,6 +397,7 @@ export class Engine {
       recovery,
       precompileSet,
       seals,
+      blockExecutor,
       clock,
     }
   }

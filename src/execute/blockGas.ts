@@ -8,7 +8,7 @@ export class BlockGas {
   private work = 0n
   private growth = 0n
 
-  add(outcome: TransactionOutcome): void {
+  add(outcome: Pick<TransactionOutcome, 'gasUsed' | 'blockGasUsed' | 'blockStateGasUsed'>): void {
     this.paid += outcome.gasUsed
     this.work += outcome.blockGasUsed
     this.growth += outcome.blockStateGasUsed

@@ -22,9 +22,12 @@ export function delegationTarget(code: Uint8Array): Uint8Array | undefined {
 }
 
 /** The account whose code runs as that of `address`, or `undefined`. Only code of a delegation's size is copied. */
-export function delegateOf(machine: Machine, address: Uint8Array): Uint8Array | undefined {
-  if (machine.getCodeSize(address) !== DELEGATION_BYTES) return undefined
-  return delegationTarget(machine.getCode(address))
+export function delegateOf(
+  accounts: Pick<Machine, 'getCodeSize' | 'getCode'>,
+  address: Uint8Array,
+): Uint8Array | undefined {
+  if (accounts.getCodeSize(address) !== DELEGATION_BYTES) return undefined
+  return delegationTarget(accounts.getCode(address))
 }
 
 /**

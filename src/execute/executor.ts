@@ -71,6 +71,9 @@ export type BlockOutcome = {
   readonly senders: readonly Uint8Array[]
 }
 
+/** A way to execute a block: `executeBlock`, or one that gives the same. */
+export type BlockExecutor = (block: Block, context: BlockContext) => BlockOutcome
+
 /**
  * Executes a block whose header and body were checked.
  * @throws VarveError with the code of the fault: of a signature (TRANSACTION_*), a TransactionRejectionErrorCode, a

@@ -8,11 +8,13 @@ export { BlockGas } from './blockGas.ts'
 export { delegationTarget, isDelegation } from './delegation.ts'
 export {
   type BlockContext,
+  type BlockExecutor,
   type BlockOutcome,
   environmentOf,
   executeBlock,
   recoverSenders,
 } from './executor.ts'
+export { executeBlockNatively, executeTransfers } from './nativeTransfer.ts'
 export {
   collectRequests,
   depositsOf,
@@ -38,6 +40,7 @@ export {
   type TransactionOutcome,
 } from './transaction.ts'
 export {
+  type AccountReader,
   type BlockSpace,
   checkTransaction,
   type ExecutionBlock,

@@ -65,9 +65,12 @@ export function emptyBlockSpace(block: ExecutionBlock): BlockSpace {
   }
 }
 
+/** What the check asks of the state. Addresses have 20 bytes. */
+export type AccountReader = Pick<Machine, 'getNonce' | 'getBalance' | 'getCodeSize' | 'getCode'>
+
 /** @throws VarveError with a TransactionRejectionErrorCode */
 export function checkTransaction(
-  machine: Machine,
+  accounts: AccountReader,
   block: ExecutionBlock,
   space: BlockSpace,
   transaction: UnsignedTransaction,
@@ -80,19 +83,19 @@ export function checkTransaction(
       'TX_TYPE_NOT_SUPPORTED',
       `type ${type} needs ${FORK_NAMES[TYPE_FORK[type]]}, the block is ${FORK_NAMES[fork]}`,
     )
-  checkNonce(machine.getNonce(sender), transaction.nonce)
+  checkNonce(accounts.getNonce(sender), transaction.nonce)
   if (fork === Fork.Osaka && transaction.gasLimit > TRANSACTION_GAS_MAX)
     throw rejection(
       'TX_GAS_LIMIT_CAP',
       `at most ${TRANSACTION_GAS_MAX}, got ${transaction.gasLimit}`,
     )
-  const codeSize = machine.getCodeSize(sender)
-  if (codeSize > 0 && delegateOf(machine, sender) === undefined)
+  const codeSize = accounts.getCodeSize(sender)
+  if (codeSize > 0 && delegateOf(accounts, sender) === undefined)
     throw rejection('TX_SENDER_NOT_EOA', `the sender has ${codeSize} bytes of code`)
   const gasPrice = checkFees(block, transaction)
   const blobGas = checkBlobs(block, transaction)
   if (type === TransactionType.SetCode) checkAuthorizations(transaction)
-  checkFunds(machine.getBalance(sender), transaction, blobGas)
+  checkFunds(accounts.getBalance(sender), transaction, blobGas)
   const gas = gasOf(transaction, block)
   checkSpace(space, transaction, blobGas, fork)
   if (fork >= Fork.Amsterdam) checkSpaces(space, transaction, sureGas(block, gas))

@@ -12,7 +12,10 @@ export type ReceiptContext = {
 }
 
 /** Cost: a keccak for each address and topic of the logs. */
-export function transactionReceipt(outcome: TransactionOutcome, context: ReceiptContext): Receipt {
+export function transactionReceipt(
+  outcome: Pick<TransactionOutcome, 'logs' | 'status'>,
+  context: ReceiptContext,
+): Receipt {
   const { logs, status } = outcome
   return {
     type: context.type,

@@ -21,5 +21,5 @@ export {
   verifyMultiProof,
   verifyProof,
 } from './proof.ts'
-export { orderedRoot, StackTrie, type StackTrieErrorCode } from './stackTrie.ts'
+export { orderedRoot, StackTrie, type StackTrieErrorCode, type StackTrieSink } from './stackTrie.ts'
 export { NO_READER, Trie, type TrieOptions } from './trie.ts'

@@ -6,8 +6,8 @@
  *     next key   1 2 8 …          2 nibbles in common: the pair goes into the branch at 3, which is closed into a new
  *                                 branch at 2
  *
- * Used for the roots of transactions, receipts and withdrawals. Not here: reading back, deleting, node sets; that is
- * `Trie`.
+ * Used for the roots of transactions, receipts and withdrawals, and, with a sink for its nodes, to make the tries of a
+ * state of any size from sorted accounts. Not here: reading back, deleting, node sets; that is `Trie`.
  */
 import {
   assert,
@@ -40,12 +40,24 @@ type OpenBranch = {
   readonly items: RlpInput[]
 }
 
+/**
+ * Takes each node that is stored: the root, and what has 32 bytes and more. Children come before their parents.
+ * @param key packed; the node's path is its first `depth` nibbles. Lent for the call, as `encoding` is.
+ */
+export type StackTrieSink = (key: Uint8Array, depth: number, encoding: Uint8Array) => void
+
 export class StackTrie {
   /** From the root down. */
   private readonly open: OpenBranch[] = []
   private key: Uint8Array | undefined
   private value: Uint8Array = EMPTY_BYTES
   private isFinished = false
+  private readonly sink: StackTrieSink | undefined
+
+  /** @param sink for whoever keeps the nodes */
+  constructor(sink?: StackTrieSink) {
+    this.sink = sink
+  }
 
   /**
    * Adds a pair. Both arrays are kept until the next call.
@@ -78,10 +90,10 @@ export class StackTrie {
     this.isFinished = true
     const { key } = this
     if (key === undefined) return Uint8Array.from(EMPTY_TRIE_ROOT)
-    if (this.open.length === 0) return keccak256(lentLeaf(key, 0, this.value))
+    if (this.open.length === 0) return this.root(key, lentLeaf(key, 0, this.value))
     this.place(key, this.open.at(-1)!)
     while (this.open.length > 1) this.closeInto(key, this.open[this.open.length - 2]!)
-    return keccak256(this.closed(key, 0))
+    return this.root(key, this.closed(key, 0))
   }
 
   /** Places the last pair and closes what the next key leaves; the two share `shared` nibbles. */
@@ -104,12 +116,19 @@ export class StackTrie {
   private place(key: Uint8Array, branch: OpenBranch): void {
     const { depth, items } = branch
     if (2 * key.length === depth) items[16] = this.value
-    else items[nibbleAt(key, 0, depth)] = reference(lentLeaf(key, depth + 1, this.value))
+    else
+      items[nibbleAt(key, 0, depth)] = this.reference(
+        key,
+        depth + 1,
+        lentLeaf(key, depth + 1, this.value),
+      )
   }
 
   /** Closes the innermost branch and puts its reference into `parent`. */
   private closeInto(key: Uint8Array, parent: OpenBranch): void {
-    parent.items[nibbleAt(key, 0, parent.depth)] = reference(this.closed(key, parent.depth + 1))
+    const start = parent.depth + 1
+    const encoding = this.closed(key, start)
+    parent.items[nibbleAt(key, 0, parent.depth)] = this.reference(key, start, encoding)
   }
 
   /** Takes the innermost branch off; its encoding with what leads to it from nibble `start` on. */
@@ -117,7 +136,19 @@ export class StackTrie {
     const { depth, items } = this.open.pop()!
     const branch = encodeRlp(items)
     if (depth === start) return branch
-    return encodeRlp([hexPrefix(key, start, depth, false), reference(branch)])
+    return encodeRlp([hexPrefix(key, start, depth, false), this.reference(key, depth, branch)])
+  }
+
+  /** What stands for a node in its parent. Keeps nothing of `encoding`. */
+  private reference(key: Uint8Array, depth: number, encoding: Uint8Array): RlpInput {
+    if (encoding.length < HASH_BYTES) return { raw: encoding.slice() }
+    this.sink?.(key, depth, encoding)
+    return keccak256(encoding)
+  }
+
+  private root(key: Uint8Array, encoding: Uint8Array): Uint8Array {
+    this.sink?.(key, 0, encoding)
+    return keccak256(encoding)
   }
 }
 
@@ -161,11 +192,6 @@ function lentLeaf(key: Uint8Array, start: number, value: Uint8Array): Uint8Array
   const at = writeRlpListHeader(scratch, 0, payloadBytes)
   writeRlpBytes(scratch, writeRlpBytes(scratch, at, path), value)
   return scratch.subarray(0, length)
-}
-
-/** What stands for a node in its parent. Keeps nothing of `encoding`. */
-function reference(encoding: Uint8Array): RlpInput {
-  return encoding.length < HASH_BYTES ? { raw: encoding.slice() } : keccak256(encoding)
 }
 
 /** Yellow Paper, appendix C, of nibbles `start` to `end` of a packed key. */
