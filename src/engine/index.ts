@@ -8,6 +8,7 @@ export {
 } from '../commit/index.ts'
 export type { BlockCheckErrorCode } from './blockCheck.ts'
 export type { BlockSource } from './blockSource.ts'
+export { type BulkAccount, type BulkGenesisErrorCode, writeGenesis } from './bulkGenesis.ts'
 export type { ChainRecordErrorCode, HeadRecord, StoredHeader } from './chainRecords.ts'
 export {
   Engine,
