@@ -1,0 +1,151 @@
+/**
+ * The benchmark's database: a chain of one block whose state holds accounts with a balance and the contracts that
+ * workloads call. Signers also hold tokens, in the token's and in the pool's storage.
+ */
+import { existsSync, rmSync } from 'node:fs'
+import {
+  bigintToBytes,
+  bytesCompare,
+  bytesConcat,
+  EMPTY_BYTES,
+  Fork,
+  toHex,
+} from '../../base/index.ts'
+import { type Genesis, singleForkSpec } from '../../chain/index.ts'
+import type { Header } from '../../codec/index.ts'
+import { type BulkAccount, writeGenesis } from '../../engine/index.ts'
+import { keccak256 } from '../../kernels/index.ts'
+import { type StoredSlot, slotHashOf } from '../../state/index.ts'
+import { openLmdbStore, type Store } from '../../store/index.ts'
+import { AccountBook, type AccountCounts, contractAddress, encodeCounts } from './accountBook.ts'
+import { CONTRACTS, type ContractName } from './contracts.ts'
+import { hashAt, hashOrderOf } from './hashOrder.ts'
+import { wordOf } from './kinds.ts'
+import { type MemoryReport, memoryOf } from './report.ts'
+
+export type CreateOptions = AccountCounts & {
+  readonly folder: string
+  /** Wei of each account. */
+  readonly balance: bigint
+  /** Called for each account that was put in. */
+  readonly onAccount?: (done: number, total: number) => void
+}
+
+/** What was made; the shape of `--json`. */
+export type CreateReport = {
+  readonly accounts: number
+  readonly signers: number
+  readonly contracts: number
+  readonly seconds: number
+  readonly accountsPerSecond: number
+  readonly head: { readonly number: number; readonly hash: string; readonly stateRoot: string }
+  readonly memory: MemoryReport
+}
+
+const CHAIN_ID = 7_665_246n
+/** So high that the largest blocks are nowhere near it and the base fee stays at its lowest. */
+const GAS_LIMIT = 1n << 50n
+const BASE_FEE = 7n
+/** What a signer holds of each token, and what the pool holds. */
+const TOKENS = 10n ** 24n
+const RESERVES = 10n ** 27n
+const NO_SLOTS: readonly StoredSlot[] = []
+
+/**
+ * Makes the database. A folder that was made for it is taken away again where this fails.
+ * @throws VarveError ENGINE_STORE_NOT_EMPTY, STORE_*
+ */
+export function createDatabase(options: CreateOptions): CreateReport {
+  const start = performance.now()
+  const existed = existsSync(options.folder)
+  const store = openLmdbStore(options.folder)
+  let header: Header
+  try {
+    header = writeDatabase(store, options)
+    store.close()
+  } catch (error) {
+    store.close()
+    if (!existed) rmSync(options.folder, { recursive: true, force: true })
+    throw error
+  }
+  const seconds = (performance.now() - start) / 1000
+  const { accounts, signers } = options
+  const { number, hash, stateRoot } = header
+  return {
+    accounts,
+    signers,
+    contracts: Object.keys(CONTRACTS).length,
+    seconds,
+    accountsPerSecond: accounts / seconds,
+    head: { number, hash: toHex(hash), stateRoot: toHex(stateRoot) },
+    memory: memoryOf(),
+  }
+}
+
+/** Writes block 0 of a benchmark's chain into an empty store. */
+export function writeDatabase(store: Store, options: Omit<CreateOptions, 'folder'>): Header {
+  const { accounts, balance, onAccount } = options
+  const total = accounts + Object.keys(CONTRACTS).length
+  const book = new AccountBook(options)
+  return writeGenesis(store, genesisOf(options), sortedAccounts(book, balance), (done) =>
+    onAccount?.(done, total),
+  )
+}
+
+function genesisOf(counts: AccountCounts): Omit<Genesis, 'accounts'> {
+  return {
+    spec: { ...singleForkSpec(Fork.Cancun, CHAIN_ID), name: 'executor-benchmark' },
+    fields: {
+      parentHash: undefined,
+      coinbase: undefined,
+      difficulty: 0n,
+      gasLimit: GAS_LIMIT,
+      gasUsed: 0n,
+      timestamp: 1n,
+      extraData: encodeCounts(counts),
+      mixHash: undefined,
+      nonce: 0n,
+      baseFeePerGas: BASE_FEE,
+      excessBlobGas: undefined,
+      blobGasUsed: undefined,
+      slotNumber: undefined,
+    },
+  }
+}
+
+function* sortedAccounts(book: AccountBook, balance: bigint): Generator<BulkAccount> {
+  const { accounts } = book.counts
+  const names = Object.keys(CONTRACTS) as ContractName[]
+  const hashOrder = hashOrderOf(accounts + names.length, (index) =>
+    index < accounts ? book.address(index) : contractAddress(names[index - accounts]!),
+  )
+  for (const index of hashOrder.order) {
+    const addressHash = hashAt(hashOrder, index)
+    const name = names[index - accounts]
+    if (name === undefined)
+      yield { addressHash, nonce: 0n, balance, code: EMPTY_BYTES, slots: NO_SLOTS }
+    else {
+      // The nonce of a contract that a transaction has made (EIP-161).
+      const slots = slotsOf(name, book)
+      yield { addressHash, nonce: 1n, balance: 0n, code: CONTRACTS[name], slots }
+    }
+  }
+}
+
+/** First storage of a contract, in the order of the hashes. */
+function slotsOf(name: ContractName, book: AccountBook): readonly StoredSlot[] {
+  if (name !== 'token' && name !== 'amm') return NO_SLOTS
+  const slots: StoredSlot[] = []
+  const put = (slot: Uint8Array, value: bigint) =>
+    slots.push({ slotHash: slotHashOf(slot), value: bigintToBytes(value, 32) })
+  const tokens = name === 'token' ? [0n] : [0n, 1n]
+  if (name === 'amm') for (const token of tokens) put(bigintToBytes(token, 32), RESERVES)
+  for (let index = 0; index < book.counts.signers; index++)
+    for (const token of tokens) put(holdingSlot(book.address(index), token), TOKENS)
+  return slots.sort((a, b) => bytesCompare(a.slotHash, b.slotHash))
+}
+
+/** Slot of what an owner holds of a token: in the pool of token 0 or 1, in the token itself at 0. */
+export function holdingSlot(owner: Uint8Array, token: bigint): Uint8Array {
+  return keccak256(bytesConcat(wordOf(owner), bigintToBytes(token, 32)))
+}

@@ -1,0 +1,265 @@
+/**
+ * Runs a workload on a database: blocks are made, executed, hashed and written, and the time of each part is taken.
+ *
+ *     Workload ─▶ senders (by construction, or recovered on threads, blocks ahead) ─▶ Engine.produce ─▶ flush
+ *
+ * Every transaction must be accepted and succeed, else the run fails. The engine runs its stages one after the other on
+ * this thread; stages of their own threads will come in at `Engine`, not here.
+ */
+import { toHex, VarveError } from '../../base/index.ts'
+import { type Engine, openEngine, SenderPool } from '../../engine/index.ts'
+import { type BlockExecutor, executeBlock, executeTransfers } from '../../execute/index.ts'
+import { openLmdbStore, type Store } from '../../store/index.ts'
+import { AccountBook, type AccountCounts, decodeCounts } from './accountBook.ts'
+import { copyDatabase } from './checkpoint.ts'
+import { latencyOf, memoryOf, type RunReport, stagesOf } from './report.ts'
+import { type WeightedKind, Workload, type WorkloadBlock } from './workload.ts'
+
+export type RunOptions = {
+  readonly folder: string
+  /** Where the database is copied to before the run; without it the run goes on the database itself. */
+  readonly checkpointFolder?: string
+  readonly blocks: number
+  readonly blockSize: number
+  readonly transactionsPerSender: number
+  /** How many accounts send; asked once the database is open. @throws UsageError */
+  mainSignersOf(counts: AccountCounts): number
+  readonly additionalDestinationCount: number
+  readonly kinds: readonly WeightedKind[]
+  readonly hotspotProbability: number
+  readonly executor: 'evm' | 'native'
+  /** All blocks are made before the clock starts. */
+  readonly generateThenExecute: boolean
+  /** As that, and all senders are recovered before the first block is executed. */
+  readonly splitStages: boolean
+  /** Signs for real, and recovers. */
+  readonly recoverSenders: boolean
+  readonly verifyNonces: boolean
+  readonly seed: number
+  readonly sync: 'always' | 'os'
+  readonly onBlock?: (done: number) => void
+}
+
+/** Blocks whose senders are recovered while another one is executed. */
+const BLOCKS_AHEAD = 2
+const SECONDS_PER_BLOCK = 12n
+const COINBASE = new Uint8Array(20).fill(0xcb)
+
+/** @throws UsageError, VarveError EXECUTOR_*, TX_*, STORE_*, ENGINE_* */
+export async function runExecutor(options: RunOptions): Promise<RunReport> {
+  const { folder, checkpointFolder } = options
+  const checkpoint = checkpointFolder === undefined ? null : copyDatabase(folder, checkpointFolder)
+  const store = openLmdbStore(checkpointFolder ?? folder, { sync: options.sync })
+  try {
+    return { ...(await runOn(store, options)), checkpoint }
+  } finally {
+    store.close()
+  }
+}
+
+/** Runs on an open store, which then holds the blocks. */
+export async function runOn(store: Store, options: RunOptions): Promise<RunReport> {
+  const tally = { gas: 0n }
+  const blockExecutor = watchedExecutor(options.executor, tally)
+  const engine = await openEngine({ store, blockExecutor })
+  const counts = decodeCounts(engine.header(0)!.header.extraData)
+  const workload = new Workload({
+    ...options,
+    book: new AccountBook(counts),
+    chainId: engine.spec.chainId,
+    mainSignerCount: options.mainSignersOf(counts),
+    run: engine.head.header.number,
+    isSigned: options.recoverSenders,
+    nonceOf: (address) => engine.at('latest').account(address)?.nonce ?? 0n,
+  })
+  const pool = options.recoverSenders ? new SenderPool() : undefined
+  try {
+    const feed = new BlockFeed(workload, options, pool)
+    const run = await measuredRun(engine, feed, options)
+    const noncesVerified = options.verifyNonces ? verifyNonces(engine, workload) : null
+    const { seconds, latencies, stages, roots } = run
+    const transactions = options.blocks * options.blockSize
+    return {
+      database: counts,
+      executor: options.executor,
+      kinds: options.kinds.map(({ kind }) => kind),
+      checkpoint: null,
+      blocks: options.blocks,
+      transactions,
+      seconds,
+      tps: transactions / seconds,
+      gas: tally.gas,
+      gasPerSecond: Number(tally.gas) / seconds,
+      latencyMs: latencyOf(latencies),
+      stages: stagesOf(stages, transactions, seconds),
+      roots,
+      noncesVerified,
+      memory: memoryOf(),
+    }
+  } finally {
+    await pool?.close()
+  }
+}
+
+/** Takes the time of everything from the first block, or from its making where that is not done ahead, to the last write. */
+async function measuredRun(engine: Engine, feed: BlockFeed, { blocks, onBlock }: RunOptions) {
+  const latencies: number[] = []
+  const roots: string[] = []
+  feed.prepare()
+  const start = performance.now()
+  await feed.recoverAhead()
+  for (let done = 1; done <= blocks; done++) {
+    const { transactions, senders } = await feed.next()
+    const blockStart = performance.now()
+    const timestamp = engine.head.header.timestamp + SECONDS_PER_BLOCK
+    const choices = { coinbase: COINBASE, timestamp, transactions }
+    const { header } = engine.produce(choices, 'latest', senders)
+    latencies.push(performance.now() - blockStart)
+    roots.push(toHex(header.stateRoot))
+    onBlock?.(done)
+  }
+  const blocksSeconds = latencies.reduce((sum, latency) => sum + latency, 0) / 1000
+  const writtenBefore = engine.phases.write
+  engine.flush()
+  const seconds = (performance.now() - start) / 1000
+  const { decode: _, ...phases } = engine.phases
+  const { validate, senders, execute, root } = phases
+  // Headers, bodies and receipts of blocks that are made: their lists' roots, seals and rows.
+  const seal = blocksSeconds - validate - senders - execute - root - writtenBefore
+  const stages = { ...feed.seconds, ...phases, seal: Math.max(0, seal) }
+  return { seconds, latencies, roots, stages }
+}
+
+/** Gives the blocks with their senders, as far ahead as the options say. */
+class BlockFeed {
+  private readonly workload: Workload
+  private readonly options: RunOptions
+  private readonly pool: SenderPool | undefined
+  private readonly made: WorkloadBlock[] = []
+  private readonly ahead: Promise<WorkloadBlock>[] = []
+  private madeCount = 0
+  private readonly milliseconds = { generate: 0, recover: 0 }
+
+  constructor(workload: Workload, options: RunOptions, pool: SenderPool | undefined) {
+    this.workload = workload
+    this.options = options
+    this.pool = pool
+  }
+
+  /** Time of making blocks, and of waiting for their senders. */
+  get seconds(): { readonly generate: number; readonly recover: number } {
+    const { generate, recover } = this.milliseconds
+    return { generate: generate / 1000, recover: recover / 1000 }
+  }
+
+  /** Makes what is to be made before the clock starts. */
+  prepare(): void {
+    const { generateThenExecute, splitStages, blocks } = this.options
+    if (generateThenExecute || splitStages)
+      while (this.madeCount < blocks) this.made.push(this.make())
+  }
+
+  /** Recovers what is to be recovered before the first block is executed. */
+  async recoverAhead(): Promise<void> {
+    if (!this.options.splitStages || this.pool === undefined) return
+    const start = performance.now()
+    this.send(this.options.blocks)
+    await Promise.all(this.ahead)
+    this.milliseconds.recover += performance.now() - start
+  }
+
+  async next(): Promise<WorkloadBlock> {
+    if (this.pool === undefined) return this.made.shift() ?? this.make()
+    this.send(BLOCKS_AHEAD + 1)
+    const start = performance.now()
+    const block = await this.ahead.shift()!
+    this.milliseconds.recover += performance.now() - start
+    return block
+  }
+
+  /** Sends blocks to the threads until so many are there or on their way. */
+  private send(count: number): void {
+    while (this.ahead.length < count) {
+      if (this.made.length === 0 && this.madeCount === this.options.blocks) return
+      const block = recovered(this.made.shift() ?? this.make(), this.pool!)
+      // A run that fails leaves those behind that nobody waits for any more.
+      block.catch(() => undefined)
+      this.ahead.push(block)
+    }
+  }
+
+  private make(): WorkloadBlock {
+    const start = performance.now()
+    const block = this.workload.next()
+    this.madeCount++
+    this.milliseconds.generate += performance.now() - start
+    return block
+  }
+}
+
+async function recovered(
+  { transactions }: WorkloadBlock,
+  pool: SenderPool,
+): Promise<WorkloadBlock> {
+  const senders = await pool.recover(transactions)
+  if (senders === undefined)
+    throw new VarveError<RunErrorCode>(
+      'EXECUTOR_SENDER_MISSING',
+      'expected a sender for each signed transaction, got none for some',
+    )
+  return { transactions, senders }
+}
+
+/** Fails on what no workload means to do. */
+function watchedExecutor(kind: 'evm' | 'native', tally: { gas: bigint }): BlockExecutor {
+  return (block, context) => {
+    const outcome = kind === 'evm' ? executeBlock(block, context) : executeTransfers(block, context)
+    const { number } = block.header
+    if (outcome === undefined) {
+      // Where a transaction is refused, this says which and why.
+      executeBlock(block, context)
+      throw new VarveError<RunErrorCode>(
+        'EXECUTOR_NOT_NATIVE',
+        `block ${number}: expected plain transfers alone, got a transaction that takes the EVM`,
+        { blockNumber: number },
+      )
+    }
+    const index = outcome.receipts.findIndex((receipt) => receipt.outcome !== 1)
+    if (index >= 0)
+      throw new VarveError<RunErrorCode>(
+        'EXECUTOR_TRANSACTION_FAILED',
+        `block ${number}, transaction ${index}: expected success, got a failure`,
+        { blockNumber: number, transactionIndex: index },
+      )
+    tally.gas += outcome.gasUsed
+    return outcome
+  }
+}
+
+/** Returns how many accounts were looked at. */
+function verifyNonces(engine: Engine, workload: Workload): number {
+  const view = engine.at('latest')
+  let count = 0
+  for (const { address, nonce } of workload.expectedNonces()) {
+    const found = view.account(address)?.nonce
+    if (found !== nonce)
+      throw new VarveError<RunErrorCode>(
+        'EXECUTOR_NONCE_WRONG',
+        `account ${toHex(address)}: expected nonce ${nonce}, got ${found ?? 'no account'}`,
+        { address: toHex(address), expected: nonce, found },
+      )
+    count++
+  }
+  return count
+}
+
+/** Error codes of this module. */
+export type RunErrorCode =
+  /** A sender could not be recovered from a signature that the run has made. */
+  | 'EXECUTOR_SENDER_MISSING'
+  /** The native executor met what is no plain transfer. */
+  | 'EXECUTOR_NOT_NATIVE'
+  /** A transaction of a workload reverted or ran out of gas. */
+  | 'EXECUTOR_TRANSACTION_FAILED'
+  /** An account has not the nonce that follows from what it sent. */
+  | 'EXECUTOR_NONCE_WRONG'

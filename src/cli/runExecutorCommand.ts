@@ -1,0 +1,187 @@
+/** `varve run-executor`: the executor benchmark on a database of `create-db`. */
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { parseCount, parseFolder, parsePositive } from './arguments.ts'
+import { databaseHasChain } from './database.ts'
+import type { AccountCounts } from './executor/accountBook.ts'
+import {
+  NATIVE_KINDS,
+  TOKEN_KINDS,
+  TRANSACTION_KINDS,
+  type TransactionKind,
+} from './executor/kinds.ts'
+import { describeRun, type RunReport } from './executor/report.ts'
+import { runExecutor } from './executor/runExecutor.ts'
+import type { WeightedKind } from './executor/workload.ts'
+import { toJson, UsageError } from './exit.ts'
+import { Progress } from './progress.ts'
+
+type RunFlags = {
+  readonly dataDir: string
+  readonly checkpointDir?: string
+  readonly blocks: number
+  readonly blockSize: number
+  readonly transactionsPerSender: number
+  readonly mainSignerAccounts?: number
+  readonly additionalDstPoolAccounts: number
+  readonly transactionType: readonly TransactionKind[]
+  readonly transactionWeights?: readonly number[]
+  readonly hotspotProbability: number
+  readonly blockExecutorType: 'evm' | 'native'
+  readonly generateThenExecute?: boolean
+  readonly splitStages?: boolean
+  readonly recoverSenders?: boolean
+  readonly verifySequenceNumbers?: boolean
+  readonly sync: 'always' | 'os'
+  readonly seed: number
+  readonly json?: boolean
+}
+
+/** Senders, unless the database has fewer accounts. */
+const MAIN_SIGNERS = 1_000_000
+
+export function addRunExecutorCommand(program: Command): void {
+  program
+    .command('run-executor')
+    .description(
+      'execute blocks of made transactions on a database of create-db, and take the time',
+    )
+    .requiredOption('--data-dir <dir>', 'database folder', parseFolder)
+    .option(
+      '--checkpoint-dir <dir>',
+      'run on a copy made here; without it the database itself goes on',
+      parseFolder,
+    )
+    .option('--blocks <count>', 'blocks to execute', parsePositive, 1000)
+    .option('--block-size <count>', 'transactions of a block', parsePositive, 10_000)
+    .option('--transactions-per-sender <count>', 'of one block', parsePositive, 5)
+    .option(
+      '--main-signer-accounts <count>',
+      'accounts that send (default: a million, or as many as can)',
+      parsePositive,
+    )
+    .option(
+      '--additional-dst-pool-accounts <count>',
+      'accounts that receive, beside the senders',
+      parseCount,
+      0,
+    )
+    .addOption(
+      new Option('--transaction-type <type...>', 'what transactions do')
+        .choices(TRANSACTION_KINDS)
+        .default(['native-transfer']),
+    )
+    .addOption(
+      new Option('--transaction-weights <weight...>', 'how often each type comes').argParser(
+        (text: string, before: readonly number[] | undefined) => [
+          ...(before ?? []),
+          parsePositive(text),
+        ],
+      ),
+    )
+    .option('--hotspot-probability <share>', hotspotText, parseHotspot, 0.5)
+    .addOption(
+      new Option('--block-executor-type <type>', 'native runs plain transfers without the EVM')
+        .choices(['evm', 'native'])
+        .default('evm'),
+    )
+    .option('--generate-then-execute', 'make all blocks before the clock starts')
+    .option('--split-stages', 'as that; recover all senders before the first block is executed')
+    .option('--recover-senders', 'sign for real and recover on threads; else senders are known')
+    .option('--verify-sequence-numbers', 'compare nonces with what was sent, in the end')
+    .addOption(
+      new Option('--sync <mode>', 'when a write is durable')
+        .choices(['always', 'os'])
+        .default('always'),
+    )
+    .option('--seed <number>', 'of the workload', parseCount, 1)
+    .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      '\nExample:\n  varve run-executor --data-dir ./bench-db --checkpoint-dir ./bench-run --blocks 30 --block-size 8086 \\\n' +
+        '    --transactions-per-sender 1 --main-signer-accounts 20000 --block-executor-type native\n',
+    )
+    .action((flags: RunFlags) => runCommand(flags))
+}
+
+const hotspotText =
+  'share of transfers that go to the first (1 - share) of the receivers, 0.5 to below 1'
+
+async function runCommand(flags: RunFlags): Promise<void> {
+  const { dataDir, checkpointDir, blocks, json } = flags
+  const kinds = kindsOf(flags)
+  if (!databaseHasChain(dataDir))
+    throw new UsageError(`--data-dir ${dataDir}: expected a database of create-db, got none`)
+  const bar = new Progress('executing', 'blocks', json !== true)
+  let report: RunReport
+  try {
+    report = await runExecutor({
+      folder: dataDir,
+      ...(checkpointDir === undefined ? {} : { checkpointFolder: checkpointDir }),
+      blocks,
+      blockSize: flags.blockSize,
+      transactionsPerSender: flags.transactionsPerSender,
+      mainSignersOf: (counts) => mainSigners(counts, flags),
+      additionalDestinationCount: flags.additionalDstPoolAccounts,
+      kinds,
+      hotspotProbability: flags.hotspotProbability,
+      executor: flags.blockExecutorType,
+      generateThenExecute: flags.generateThenExecute === true,
+      splitStages: flags.splitStages === true,
+      recoverSenders: flags.recoverSenders === true,
+      verifyNonces: flags.verifySequenceNumbers === true,
+      seed: flags.seed,
+      sync: flags.sync,
+      onBlock: (done) => bar.update(done, blocks),
+    })
+  } finally {
+    bar.stop()
+  }
+  console.log(json === true ? toJson(report) : describeRun(report))
+}
+
+/** @throws UsageError */
+function kindsOf(flags: RunFlags): WeightedKind[] {
+  const { transactionType: kinds, transactionWeights: weights, blockExecutorType } = flags
+  if (weights !== undefined && weights.length !== kinds.length)
+    throw new UsageError(
+      `--transaction-weights: expected ${kinds.length}, one a type, got ${weights.length}`,
+    )
+  const foreign = kinds.find((kind) => !NATIVE_KINDS.includes(kind))
+  if (blockExecutorType === 'native' && foreign !== undefined)
+    throw new UsageError(
+      `--block-executor-type native: expected ${NATIVE_KINDS.join(' or ')}, got ${foreign}, which takes the EVM`,
+    )
+  return kinds.map((kind, index) => ({ kind, weight: weights?.[index] ?? 1 }))
+}
+
+/** How many accounts send, as far as the database has such accounts. @throws UsageError */
+function mainSigners({ accounts, signers }: AccountCounts, flags: RunFlags): number {
+  const { blockSize, transactionsPerSender, additionalDstPoolAccounts: more } = flags
+  const takesKeys =
+    flags.recoverSenders === true ||
+    flags.transactionType.some((kind) => TOKEN_KINDS.includes(kind))
+  const most = takesKeys ? signers : accounts
+  const count = flags.mainSignerAccounts ?? Math.min(MAIN_SIGNERS, most)
+  const what = takesKeys ? 'accounts with keys and tokens' : 'accounts'
+  if (count > most)
+    throw new UsageError(
+      `--main-signer-accounts: expected at most ${most}, the ${what} of the database, got ${count}`,
+    )
+  const needed = Math.ceil(blockSize / transactionsPerSender)
+  if (needed > count)
+    throw new UsageError(
+      `--block-size: expected at most ${count * transactionsPerSender}, as ${count} accounts send ${transactionsPerSender} each, got ${blockSize}`,
+    )
+  if (count + more > accounts)
+    throw new UsageError(
+      `--additional-dst-pool-accounts: expected at most ${accounts - count}, as the database has ${accounts} accounts, got ${more}`,
+    )
+  return count
+}
+
+function parseHotspot(text: string): number {
+  const share = Number(text)
+  if (text === '' || !(share >= 0.5 && share < 1))
+    throw new InvalidArgumentError('expected a number from 0.5 to below 1.')
+  return share
+}
