@@ -240,7 +240,7 @@ export class Engine {
       const header = sealHeader({
         ...fields,
         ...outcomeFields(outcome),
-        stateRoot: roots.rootAfter(outcome.delta),
+        stateRoot: this.clock.measure('root', () => roots.rootAfter(outcome.delta)),
       })
       return { outcome, block: joinDecoded(header, bodyOf(draft)) }
     })
