@@ -194,8 +194,11 @@ async function peerPackages() {
   return Object.assign({ wasmCrypto, trieOptions }, ...modules)
 }
 
-/** A machine over a trie, in the best configuration, with the given ancestors for BLOCKHASH. */
-async function peerMachine(peer, common, trie, hashOf) {
+/**
+ * A machine over a trie, with the given ancestors for BLOCKHASH. Its caches write back in an order of their own, which may
+ * ask for nodes that a witness has no need of, so by witness it goes without.
+ */
+async function peerMachine(peer, common, trie, hashOf, hasCaches) {
   const cache = (size) => ({ type: peer.CacheType.LRU, size })
   const caches = new peer.Caches({
     account: cache(400_000),
@@ -205,7 +208,7 @@ async function peerMachine(peer, common, trie, hashOf) {
   const stateManager = new peer.MerkleStateManager({
     common,
     trie,
-    caches,
+    ...(hasCaches ? { caches } : {}),
     prefixCodeHashes: false,
   })
   const blockchain = {
@@ -248,7 +251,7 @@ function peerWitness(peer) {
         useRootPersistence: false,
         common,
       })
-      const { vm } = await peerMachine(peer, common, trie, (number) => hashes.get(number))
+      const { vm } = await peerMachine(peer, common, trie, (number) => hashes.get(number), false)
       const { gasUsed } = await peer.runBlock(vm, { block, ...RUN })
       return { gasUsed, check: hexOf(block.header.stateRoot) }
     }
@@ -265,7 +268,7 @@ function peerPrestate(peer, codes) {
       common,
     })
     const hashOf = (number) => bytesOf(blockHashes[number.toString()])
-    const { vm, stateManager } = await peerMachine(peer, common, trie, hashOf)
+    const { vm, stateManager } = await peerMachine(peer, common, trie, hashOf, true)
     for (const [text, { balance, nonce, code_hash: hash, storage }] of Object.entries(preState)) {
       const address = peer.createAddressFromString(text)
       const account = peer.createAccount({ balance: BigInt(balance), nonce: BigInt(nonce) })
