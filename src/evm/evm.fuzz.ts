@@ -169,8 +169,19 @@ function runOnce(machine: Machine, run: Run, isTrimmed = false): Outcome {
     stateGas: result.stateGas,
     logs,
     writes,
-    accesses: machine.accesses(),
+    accesses: accessesByAddress(machine),
   }
+}
+
+/**
+ * What was read, without the kernel's numbers: an account that was named and could not be paid for has one, and which
+ * those are may differ between the engines.
+ */
+function accessesByAddress(machine: Machine): unknown {
+  return machine
+    .accesses()
+    .map(({ address, slots }) => `${toHex(address)} ${slots.map(toHex)}`)
+    .sort()
 }
 
 /** Gas for growth comes from the reservoir or from the other gas, and no frame makes any. */
