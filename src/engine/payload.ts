@@ -3,19 +3,11 @@
  * (execution-apis, `engine_newPayload`; consensus-specs, `NewPayloadRequest`). The header's roots and hashes are not
  * part of it: they follow from the lists.
  */
-import {
-  bytesEqual,
-  EMPTY_LIST_HASH,
-  EMPTY_TRIE_ROOT,
-  isVarveError,
-  toHex,
-  VarveError,
-} from '../base/index.ts'
+import { bytesEqual, EMPTY_LIST_HASH, isVarveError, toHex, VarveError } from '../base/index.ts'
+import { transactionsRootOf, withdrawalsRootOf } from '../chain/index.ts'
 import {
   type Block,
   decodeTransaction,
-  encodeTransaction,
-  encodeWithdrawal,
   type Header,
   NONCE_BYTES,
   sealHeader,
@@ -25,7 +17,6 @@ import {
 } from '../codec/index.ts'
 import { requestsHash } from '../execute/index.ts'
 import { keccak256 } from '../kernels/index.ts'
-import { orderedRoot } from '../trie/index.ts'
 
 /** A payload of Paris or later. Fields of later forks are there from their fork on. Quantities as in a header. */
 export type ExecutionPayload = {
@@ -100,7 +91,7 @@ function headerOf(
     uncleHash: EMPTY_LIST_HASH,
     coinbase: payload.feeRecipient,
     stateRoot: payload.stateRoot,
-    transactionsRoot: rootOf(transactions.map(encodeTransaction)),
+    transactionsRoot: transactionsRootOf(transactions),
     receiptsRoot: payload.receiptsRoot,
     logsBloom: payload.logsBloom,
     difficulty: 0n,
@@ -112,9 +103,7 @@ function headerOf(
     mixHash: payload.prevRandao,
     nonce: new Uint8Array(NONCE_BYTES),
     baseFeePerGas: payload.baseFeePerGas,
-    ...(withdrawals === undefined
-      ? {}
-      : { withdrawalsRoot: rootOf(withdrawals.map(encodeWithdrawal)) }),
+    ...(withdrawals === undefined ? {} : { withdrawalsRoot: withdrawalsRootOf(withdrawals) }),
     ...(blobGasUsed === undefined ? {} : { blobGasUsed }),
     ...(excessBlobGas === undefined ? {} : { excessBlobGas }),
     ...(parentBeaconBlockRoot === undefined ? {} : { parentBeaconBlockRoot }),
@@ -131,10 +120,6 @@ function decodeItem(bytes: Uint8Array, index: number): Transaction {
     if (!isVarveError(error)) throw error
     throw invalid(`transaction ${index}`, 'an encoded one', error.message)
   }
-}
-
-function rootOf(items: readonly Uint8Array[]): Uint8Array {
-  return items.length === 0 ? EMPTY_TRIE_ROOT : orderedRoot(items)
 }
 
 /** EIP-7685: types rise, and a type without data is left out. */

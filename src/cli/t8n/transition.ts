@@ -10,12 +10,12 @@ import {
   type BlockRules,
   type GenesisAccount,
   mainnet,
+  receiptFields,
+  transactionsRootOf,
+  withdrawalsRootOf,
 } from '../../chain/index.ts'
 import {
-  bloomOfLogs,
-  encodeEnvelopes,
   encodeRlp,
-  encodeWithdrawal,
   type Log,
   logsToRlp,
   type Receipt,
@@ -43,7 +43,6 @@ import {
 } from '../../execute/index.ts'
 import { keccak256 } from '../../kernels/index.ts'
 import { contractAddress, type Tracer, traceTransaction } from '../../trace/index.ts'
-import { orderedRoot } from '../../trie/index.ts'
 import { PreState, RootCalculator } from '../testfiles/preState.ts'
 import type { Environment, T8nBlock } from './environment.ts'
 import { rejectionText, signatureProblem } from './rejectionText.ts'
@@ -151,18 +150,18 @@ class BlockRun {
   ): TransitionResult {
     const { withdrawals } = this.input.environment
     const writes = this.machine.writeSet()
+    const { receiptsRoot, logsBloom } = receiptFields(this.executed.map(({ receipt }) => receipt))
     return {
       stateRoot: this.stateRoot(),
-      transactionsRoot: orderedRoot(this.executed.map(({ transaction }) => transaction.raw)),
-      receiptsRoot: orderedRoot(encodeEnvelopes(this.executed.map(({ receipt }) => receipt))),
+      transactionsRoot: transactionsRootOf(this.executed.map(({ transaction }) => transaction)),
+      receiptsRoot,
       logsHash: keccak256(encodeRlp(logsToRlp(logs))),
-      logsBloom: bloomOfLogs(logs),
+      logsBloom,
       executed: this.executed,
       rejected: this.rejected,
       gasUsed: this.gas.used,
       blobGasUsed: this.blobGasUsed,
-      withdrawalsRoot:
-        withdrawals === undefined ? undefined : orderedRoot(withdrawals.map(encodeWithdrawal)),
+      withdrawalsRoot: withdrawals === undefined ? undefined : withdrawalsRootOf(withdrawals),
       requests,
       requestsHash: requests === undefined ? undefined : requestsHash(requests),
       writes,
