@@ -58,7 +58,7 @@ export type RunContext = {
   /** In the place of `executeBlock`. */
   readonly blockExecutor?: BlockExecutor | undefined
   /** Begins at the parent's state. */
-  readonly roots: BlockRoots
+  readonly roots: Pick<BlockRoots, 'rootAfter'>
   readonly clock: PhaseClock
 }
 
@@ -171,15 +171,18 @@ function validateLists(block: Block, { fork }: BlockRules): void {
  * is to be opened anew.
  * @throws VarveError BLOCK_STATE_ROOT_MISMATCH
  */
-export function checkRoot(block: Block, outcome: BlockOutcome, roots: BlockRoots): void {
+export function checkRoot(block: Block, outcome: BlockOutcome, roots: RunContext['roots']): void {
   const root = roots.rootAfter(outcome.delta)
-  const { number, stateRoot } = block.header
-  if (!bytesEqual(root, stateRoot))
-    throw new VarveError(
-      'BLOCK_STATE_ROOT_MISMATCH',
-      `block ${number}: state root: expected ${toHex(stateRoot)}, got ${toHex(root)}`,
-      { number, expected: toHex(stateRoot), found: toHex(root) },
-    )
+  if (!bytesEqual(root, block.header.stateRoot)) throw rootFault(block.header, root)
+}
+
+/** Fault of a block whose state has another root than its header says. */
+export function rootFault({ number, stateRoot }: Header, root: Uint8Array): VarveError {
+  return new VarveError(
+    'BLOCK_STATE_ROOT_MISMATCH',
+    `block ${number}: state root: expected ${toHex(stateRoot)}, got ${toHex(root)}`,
+    { number, expected: toHex(stateRoot), found: toHex(root) },
+  )
 }
 
 /** Error codes of this module. */

@@ -13,63 +13,30 @@
  *
  * Not here: what is kept and how it moves (`tree/keptChain.ts`), rules (`chain/`), effects (`execute/`).
  */
-import { assert, bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
+import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
 import {
-  blockFault,
   type ChainSpec,
   checkGenesisHash,
   type EthashVerifier,
   type Genesis,
   type HeaderChoices,
-  headerAfter,
-  isMergedAfter,
-  replacesHead,
-  totalDifficulty as totalDifficultyOf,
 } from '../chain/index.ts'
-import {
-  asDecoded,
-  type Block,
-  bodyOf,
-  joinDecoded,
-  type Receipt,
-  SenderRecovery,
-  sealHeader,
-} from '../codec/index.ts'
+import { type Block, type Receipt, SenderRecovery } from '../codec/index.ts'
 import { StateSummary, storedNodes } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
-import type { BlockExecutor, BlockOutcome } from '../execute/index.ts'
+import type { BlockExecutor } from '../execute/index.ts'
 import type { Store } from '../store/index.ts'
-import { type CheckContext, checkBlock, checkRoot, outcomeFields, runBlock } from './blockCheck.ts'
 import { type ChainIdentity, readIdentity, type StoredHeader } from './chainRecords.ts'
 import { buildGenesis } from './genesisState.ts'
+import type { ImportOutcome } from './importOutcome.ts'
+import { Intake } from './intake.ts'
 import { PhaseClock, type PhaseSeconds } from './phases.ts'
 import { type RecordedWitness, recordWitness } from './stateless/makeWitness.ts'
 import type { BlockWitness } from './stateless/witness.ts'
-import type { BlockNode } from './tree/blockTree.ts'
-import { type HeadMove, KeptChain } from './tree/keptChain.ts'
+import { KeptChain } from './tree/keptChain.ts'
 import { stateNotKept } from './tree/keptState.ts'
-import {
-  type BlockId,
-  blockOf,
-  headerOf,
-  isCanonical,
-  nameOf,
-  nodeOf,
-  receiptsOf,
-} from './tree/lookup.ts'
+import { type BlockId, blockOf, headerOf, nameOf, nodeOf, receiptsOf } from './tree/lookup.ts'
 import { EngineView } from './view.ts'
-
-/** Blocks in one write, unless a limit below is met first. */
-const BATCH_BLOCK_COUNT = 4096
-/** Milliseconds from a block's acceptance to its write, at most, while blocks keep coming. */
-const BATCH_MS_MAX = 2000
-/** Bytes of blocks and receipts that wait for a write, at most, give or take one block. */
-const BATCH_BYTES_MAX = 64 * 1024 * 1024
-/** Blocks behind the head whose states are kept. */
-const HISTORY_BLOCK_COUNT = 128
-/** Side blocks for each block of history, and at least so many: enough for several whole branches. */
-const SIDE_BLOCKS_PER_BLOCK = 8
-const SIDE_BLOCK_COUNT_MIN = 64
 
 export type EngineOptions = {
   /** Where the chain lies, or will lie. The engine does not close it. */
@@ -97,17 +64,6 @@ export type EngineOptions = {
 }
 
 /**
- * What became of a block, and how the head moved.
- * - `head`: the head moved forward, to it
- * - `side`: kept beside the chain; the head stays
- * - `reorg`: the head moved to it over to another branch, or back
- * - `known`: it was there before; nothing changed
- */
-export type ImportOutcome = HeadMove & { readonly status: 'head' | 'side' | 'reorg' | 'known' }
-
-const STAYS: HeadMove = { dropped: [], added: [] }
-
-/**
  * Opens a chain on a store. An empty store is not written to before the first `flush`. Importing is faster after
  * `preparePrecompiles` of `evm/`.
  * @throws VarveError ENGINE_GENESIS_MISSING, ENGINE_CHAIN_MISMATCH, GENESIS_HASH_MISMATCH, ENGINE_RECORD_INVALID,
@@ -123,37 +79,13 @@ export class Engine {
   /** Where the time goes; whoever reads and decodes blocks for this engine books its part here. */
   readonly clock = new PhaseClock()
   private readonly chain: KeptChain
-  private readonly batchBlockCount: number
-  private readonly historyBlocks: number
-  private readonly sideBlockCountMax: number
-  private readonly machine: Machine
+  private readonly intake: Intake
   /** For witnesses alone: it forgets the codes that the other one keeps from block to block. */
   private recorderMachine: Machine | undefined
-  private readonly recovery: SenderRecovery
-  private readonly precompileSet: PrecompileSet | undefined
-  private readonly seals: EthashVerifier | undefined
-  private readonly blockExecutor: BlockExecutor | undefined
-  private lastWriteMs = performance.now()
-  private failure: unknown
 
   /** Use `openEngine`. */
   constructor(options: EngineOptions, recovery: SenderRecovery) {
-    const { store, genesis, batchBlockCount = BATCH_BLOCK_COUNT } = options
-    this.recovery = recovery
-    this.precompileSet = options.precompileSet
-    this.seals = options.seals
-    this.blockExecutor = options.blockExecutor
-    this.machine = options.machine ?? new Machine()
-    this.batchBlockCount = batchBlockCount
-    this.historyBlocks = options.historyBlocks ?? HISTORY_BLOCK_COUNT
-    assert(
-      Number.isSafeInteger(this.historyBlocks) && this.historyBlocks >= 0,
-      'historyBlocks: an integer from 0 up',
-    )
-    this.sideBlockCountMax = Math.max(
-      SIDE_BLOCK_COUNT_MIN,
-      SIDE_BLOCKS_PER_BLOCK * this.historyBlocks,
-    )
+    const { store, genesis } = options
     const identity = readIdentity(store)
     if (identity === undefined) {
       this.chain = startChain(store, genesis)
@@ -165,6 +97,8 @@ export class Engine {
       if (genesis !== undefined) checkSameChain(store, identity, genesis)
       this.chain = KeptChain.open(store)
     }
+    const { chain, spec, clock } = this
+    this.intake = new Intake({ chain, spec, clock, recovery }, options)
   }
 
   /** The newest block of the canonical chain and the difficulty of the chain up to it. */
@@ -180,7 +114,7 @@ export class Engine {
 
   /** False once a write has failed. */
   get isUsable(): boolean {
-    return this.failure === undefined
+    return this.intake.isUsable
   }
 
   /** Time spent so far, by phase. */
@@ -198,17 +132,7 @@ export class Engine {
    *   is not there or too old; ENGINE_SIDE_BLOCKS_TOO_MANY. The engine then stands where it stood.
    */
   import(given: Block, senders?: readonly Uint8Array[]): ImportOutcome {
-    this.checkUsable()
-    const block = asDecoded(given)
-    const { header } = block
-    if (this.knows(header.number, header.hash)) return { status: 'known', ...STAYS }
-    const parent = this.parentOf(block)
-    const outcome = this.chain.check(parent, (roots) => {
-      const { outcome: found } = checkBlock(block, { ...this.checkContext(parent), roots, senders })
-      this.clock.measure('root', () => checkRoot(block, found, roots))
-      return found
-    })
-    return this.accept(block, outcome, parent)
+    return this.intake.import(given, senders)
   }
 
   /**
@@ -222,30 +146,7 @@ export class Engine {
     parentId: BlockId = 'latest',
     senders?: readonly Uint8Array[],
   ): Block {
-    this.checkUsable()
-    const parent = nodeOf(this.chain, parentId)
-    this.checkRoom(parent)
-    const isMerged = isMergedAfter(this.spec.schedule, parent.totalDifficulty)
-    const fields = headerAfter(parent.header, this.spec, {
-      ...choices,
-      ...(isMerged === undefined ? {} : { isMerged }),
-    })
-    const { transactions = [], uncles = [], withdrawals = [] } = choices
-    const lists = { transactions, uncles }
-    const given = fields.withdrawalsRoot === undefined ? lists : { ...lists, withdrawals }
-    // What cannot be written down is no block: a choice out of its range is refused here.
-    const draft = asDecoded({ header: sealHeader(fields), ...given })
-    const { outcome, block } = this.chain.check(parent, (roots) => {
-      const outcome = runBlock(draft, { ...this.checkContext(parent), roots, senders })
-      const header = sealHeader({
-        ...fields,
-        ...outcomeFields(outcome),
-        stateRoot: this.clock.measure('root', () => roots.rootAfter(outcome.delta)),
-      })
-      return { outcome, block: joinDecoded(header, bodyOf(draft)) }
-    })
-    this.accept(block, outcome, parent)
-    return block
+    return this.intake.produce(choices, parentId, senders)
   }
 
   /**
@@ -254,10 +155,7 @@ export class Engine {
    * @throws VarveError ENGINE_STATE_NOT_KEPT for a block that is unknown or too old
    */
   setHead(hash: Uint8Array): ImportOutcome {
-    this.checkUsable()
-    const node = nodeOf(this.chain, hash)
-    if (node === this.chain.head) return { status: 'known', ...STAYS }
-    return this.settle(this.clock.measure('root', () => this.chain.switchTo(node)))
+    return this.intake.setHead(hash)
   }
 
   /**
@@ -265,14 +163,7 @@ export class Engine {
    * @throws VarveError STORE_*; the store is then as it was, and the engine must be opened anew
    */
   flush(): void {
-    this.checkUsable()
-    this.lastWriteMs = performance.now()
-    try {
-      this.clock.measure('write', () => this.chain.write())
-    } catch (error) {
-      this.failure = error
-      throw error
-    }
+    this.intake.flush()
   }
 
   /**
@@ -281,7 +172,7 @@ export class Engine {
    * @throws VarveError ENGINE_STATE_NOT_KEPT
    */
   at(block: BlockId): EngineView {
-    this.checkUsable()
+    this.intake.checkUsable()
     return new EngineView(this.chain, nodeOf(this.chain, block))
   }
 
@@ -330,12 +221,12 @@ export class Engine {
    * @throws VarveError ENGINE_STATE_NOT_KEPT
    */
   recordWitness(block: Block, machine: Machine = this.recorder): RecordedWitness {
-    this.checkUsable()
+    this.intake.checkUsable()
     const { chain } = this
     const parent = nodeOf(this.chain, block.header.parentHash)
     const hashOf = chain.blockHashBefore(parent)
     return recordWitness(block, {
-      ...this.checkContext(parent),
+      ...this.intake.checkContext(parent),
       clock: new PhaseClock(),
       blockExecutor: undefined,
       machine,
@@ -344,107 +235,9 @@ export class Engine {
     })
   }
 
-  private knows(number: number, hash: Uint8Array): boolean {
-    return this.chain.tree.get(hash) !== undefined || isCanonical(this.chain, number, hash)
-  }
-
-  /** The block that a new one stands on. */
-  private parentOf({ header }: Block): BlockNode {
-    const { tree, rows, head } = this.chain
-    const { number, parentHash } = header
-    const parent = tree.get(parentHash)
-    if (parent === undefined) {
-      if (rows.numberOf(parentHash) === undefined)
-        throw blockFault(
-          'BLOCK_PARENT_UNKNOWN',
-          number,
-          'parent hash',
-          head.header.hash,
-          parentHash,
-        )
-      throw stateNotKept(`the parent of block ${number}, ${toHex(parentHash)},`, tree)
-    }
-    this.checkRoom(parent)
-    return parent
-  }
-
   private get recorder(): Machine {
     this.recorderMachine ??= new Machine()
     return this.recorderMachine
-  }
-
-  /** Refuses a side block that could only be kept in the place of one that it stands on. */
-  private checkRoom(parent: BlockNode): void {
-    const { head, tree } = this.chain
-    if (parent === head || this.chain.hasRoom(parent, this.sideBlockCountMax)) return
-    const number = parent.header.number + 1
-    throw new VarveError(
-      'ENGINE_SIDE_BLOCKS_TOO_MANY',
-      `block ${number}: ${tree.sideCount} side blocks are kept already and all of them lead to it: set the head first`,
-      { number, sideCount: tree.sideCount },
-    )
-  }
-
-  private checkContext(parent: BlockNode): Omit<CheckContext, 'roots'> {
-    const { chain, spec, machine, recovery, precompileSet, seals, clock, blockExecutor } = this
-    return {
-      spec,
-      parent,
-      ancestors: chain,
-      view: chain.viewOf(parent),
-      blockHash: chain.blockHashBefore(parent),
-      machine,
-      recovery,
-      precompileSet,
-      seals,
-      blockExecutor,
-      clock,
-    }
-  }
-
-  /** Takes in a verified block. The journal of accepted blocks, once there is one, is written here. */
-  private accept(
-    block: Block,
-    { receipts, delta }: BlockOutcome,
-    parent: BlockNode,
-  ): ImportOutcome {
-    const { chain } = this
-    const { header } = block
-    const totalDifficulty = totalDifficultyOf(parent.totalDifficulty, header.difficulty)
-    const record = { header, body: block, totalDifficulty, receipts }
-    if (parent === chain.head) return this.settle(chain.extend(record, delta))
-    const node = chain.branch(record, delta, parent)
-    chain.limitSide(node, this.sideBlockCountMax)
-    if (replacesHead(node, chain.head)) return this.settle(chain.switchTo(node))
-    this.writeWhenDue()
-    return { status: 'side', ...STAYS }
-  }
-
-  /** After the head has moved: older states go, and what is due is written. */
-  private settle(move: HeadMove): ImportOutcome {
-    this.chain.keepNewest(this.historyBlocks)
-    this.writeWhenDue()
-    return { status: move.dropped.length === 0 ? 'head' : 'reorg', ...move }
-  }
-
-  private writeWhenDue(): void {
-    const { waitingCount, waitingBytes } = this.chain
-    if (
-      waitingCount >= this.batchBlockCount ||
-      waitingBytes >= BATCH_BYTES_MAX ||
-      performance.now() - this.lastWriteMs >= BATCH_MS_MAX
-    )
-      this.flush()
-  }
-
-  private checkUsable(): void {
-    if (this.failure !== undefined)
-      throw new VarveError(
-        'ENGINE_FAILED',
-        'an earlier write failed: open the engine anew, it continues at the last block in the store',
-        {},
-        { cause: this.failure },
-      )
   }
 }
 
@@ -478,7 +271,3 @@ export type EngineErrorCode =
   | 'ENGINE_GENESIS_MISSING'
   /** The store holds another chain than the genesis given. */
   | 'ENGINE_CHAIN_MISMATCH'
-  /** As many side blocks as are kept, and each of them is an ancestor of the new one. */
-  | 'ENGINE_SIDE_BLOCKS_TOO_MANY'
-  /** A write failed; this engine takes no more calls. */
-  | 'ENGINE_FAILED'

@@ -14,7 +14,6 @@ export {
   Engine,
   type EngineErrorCode,
   type EngineOptions,
-  type ImportOutcome,
   openEngine,
 } from './engine.ts'
 export { allocationDelta, networkOfAccounts } from './genesisState.ts'
@@ -25,6 +24,8 @@ export {
   type ImportResult,
   importChain,
 } from './importChain.ts'
+export type { ImportOutcome } from './importOutcome.ts'
+export type { IntakeErrorCode } from './intake.ts'
 export { encodedBlockSource, openBlockSource } from './openBlockSource.ts'
 export {
   blockOfPayload,

@@ -143,7 +143,16 @@ export class LayeredState implements ListingView {
    * @throws VarveError STATE_LAYER_RELEASED, STATE_VIEW_ILLEGAL
    */
   diffSince(older: LayeredState, shard?: number): StateDelta {
-    return diffOf(new LayeredMap(older.map.top, this.map.top), shard)
+    return diffOf(this.since(older), shard)
+  }
+
+  /**
+   * The layers from an older version of this line up to this one, to be closed by the caller: what another thread can
+   * make the difference from meanwhile.
+   * @throws VarveError STATE_LAYER_RELEASED, STATE_VIEW_ILLEGAL
+   */
+  since(older: LayeredState): LayeredMap {
+    return new LayeredMap(older.map.top, this.map.top)
   }
 
   /** What differs from the persisted state: the rows that a write must change. Else as `diffSince`. */

@@ -1,0 +1,246 @@
+/**
+ * How blocks come in: checked on the state of their parent, accepted, the head moved, and the write begun when it is due.
+ * One block after the other, on this thread.
+ *
+ *     import, produce ─▶ check ─▶ accept ─▶ the new head, a side block, or another branch
+ *                                   └─▶ flush, when much waits or long
+ *
+ * Not here: reading (`engine.ts`), what is kept (`tree/`), rules (`blockCheck.ts`).
+ */
+import { assert, toHex, VarveError } from '../base/index.ts'
+import {
+  blockFault,
+  type ChainSpec,
+  type HeaderChoices,
+  replacesHead,
+  totalDifficulty as totalDifficultyOf,
+} from '../chain/index.ts'
+import { asDecoded, type Block, type SenderRecovery } from '../codec/index.ts'
+import { Machine } from '../evm/index.ts'
+import type { BlockOutcome } from '../execute/index.ts'
+import { type CheckContext, checkBlock, checkRoot, outcomeFields, runBlock } from './blockCheck.ts'
+import { draftAfter, resealed } from './draft.ts'
+import type { EngineOptions } from './engine.ts'
+import type { ImportOutcome } from './importOutcome.ts'
+import type { PhaseClock } from './phases.ts'
+import type { BlockNode } from './tree/blockTree.ts'
+import type { HeadMove, KeptChain } from './tree/keptChain.ts'
+import { stateNotKept } from './tree/keptState.ts'
+import { type BlockId, isCanonical, nodeOf } from './tree/lookup.ts'
+
+/** Blocks in one write, unless a limit below is met first. */
+const BATCH_BLOCK_COUNT = 4096
+/** Milliseconds from a block's acceptance to its write, at most, while blocks keep coming. */
+const BATCH_MS_MAX = 2000
+/** Bytes of blocks and receipts that wait for a write, at most, give or take one block. */
+const BATCH_BYTES_MAX = 64 * 1024 * 1024
+/** Blocks behind the head whose states are kept. */
+const HISTORY_BLOCK_COUNT = 128
+/** Side blocks for each block of history, and at least so many: enough for several whole branches. */
+const SIDE_BLOCKS_PER_BLOCK = 8
+const SIDE_BLOCK_COUNT_MIN = 64
+
+const STAYS: HeadMove = { dropped: [], added: [] }
+
+/** What the intake shares with its engine. */
+export type IntakeParts = {
+  readonly chain: KeptChain
+  readonly spec: ChainSpec
+  readonly clock: PhaseClock
+  readonly recovery: SenderRecovery
+}
+
+export class Intake {
+  private readonly parts: IntakeParts
+  private readonly options: EngineOptions
+  private readonly machine: Machine
+  private readonly batchBlockCount: number
+  private readonly historyBlocks: number
+  private readonly sideBlockCountMax: number
+  private lastWriteMs = performance.now()
+  private failure: unknown
+
+  constructor(parts: IntakeParts, options: EngineOptions) {
+    this.parts = parts
+    this.options = options
+    this.machine = options.machine ?? new Machine()
+    this.batchBlockCount = options.batchBlockCount ?? BATCH_BLOCK_COUNT
+    this.historyBlocks = options.historyBlocks ?? HISTORY_BLOCK_COUNT
+    assert(
+      Number.isSafeInteger(this.historyBlocks) && this.historyBlocks >= 0,
+      'historyBlocks: an integer from 0 up',
+    )
+    this.sideBlockCountMax = Math.max(
+      SIDE_BLOCK_COUNT_MIN,
+      SIDE_BLOCKS_PER_BLOCK * this.historyBlocks,
+    )
+  }
+
+  /** False once a write has failed. */
+  get isUsable(): boolean {
+    return this.failure === undefined
+  }
+
+  /** See `Engine.import`. */
+  import(given: Block, senders?: readonly Uint8Array[]): ImportOutcome {
+    this.checkUsable()
+    const block = asDecoded(given)
+    const { header } = block
+    if (this.knows(header.number, header.hash)) return { status: 'known', ...STAYS }
+    const parent = this.parentOf(block)
+    const outcome = this.parts.chain.check(parent, (roots) => {
+      const { outcome: found } = checkBlock(block, { ...this.checkContext(parent), roots, senders })
+      this.parts.clock.measure('root', () => checkRoot(block, found, roots))
+      return found
+    })
+    return this.accept(block, outcome, parent)
+  }
+
+  /** See `Engine.produce`. */
+  produce(choices: HeaderChoices, parentId: BlockId, senders?: readonly Uint8Array[]): Block {
+    this.checkUsable()
+    const parent = nodeOf(this.parts.chain, parentId)
+    this.checkRoom(parent)
+    const draft = draftAfter(parent, this.parts.spec, choices)
+    const { outcome, block } = this.parts.chain.check(parent, (roots) => {
+      const outcome = runBlock(draft.block, { ...this.checkContext(parent), roots, senders })
+      const stateRoot = this.parts.clock.measure('root', () => roots.rootAfter(outcome.delta))
+      const fields = { ...draft.fields, ...outcomeFields(outcome), stateRoot }
+      return { outcome, block: resealed(draft.block, fields) }
+    })
+    this.accept(block, outcome, parent)
+    return block
+  }
+
+  /** See `Engine.setHead`. */
+  setHead(hash: Uint8Array): ImportOutcome {
+    this.checkUsable()
+    const node = nodeOf(this.parts.chain, hash)
+    if (node === this.parts.chain.head) return { status: 'known', ...STAYS }
+    return this.settle(this.parts.clock.measure('root', () => this.parts.chain.switchTo(node)))
+  }
+
+  /** See `Engine.flush`. */
+  flush(): void {
+    this.checkUsable()
+    this.lastWriteMs = performance.now()
+    try {
+      this.parts.clock.measure('write', () => this.parts.chain.write())
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+  }
+
+  /** Whether the chain has a block already. */
+  knows(number: number, hash: Uint8Array): boolean {
+    return (
+      this.parts.chain.tree.get(hash) !== undefined || isCanonical(this.parts.chain, number, hash)
+    )
+  }
+
+  /** The block that a new one stands on. */
+  private parentOf({ header }: Block): BlockNode {
+    const { tree, rows, head } = this.parts.chain
+    const { number, parentHash } = header
+    const parent = tree.get(parentHash)
+    if (parent === undefined) {
+      if (rows.numberOf(parentHash) === undefined)
+        throw blockFault(
+          'BLOCK_PARENT_UNKNOWN',
+          number,
+          'parent hash',
+          head.header.hash,
+          parentHash,
+        )
+      throw stateNotKept(`the parent of block ${number}, ${toHex(parentHash)},`, tree)
+    }
+    this.checkRoom(parent)
+    return parent
+  }
+
+  /** Refuses a side block that could only be kept in the place of one that it stands on. */
+  private checkRoom(parent: BlockNode): void {
+    const { head, tree } = this.parts.chain
+    if (parent === head || this.parts.chain.hasRoom(parent, this.sideBlockCountMax)) return
+    const number = parent.header.number + 1
+    throw new VarveError(
+      'ENGINE_SIDE_BLOCKS_TOO_MANY',
+      `block ${number}: ${tree.sideCount} side blocks are kept already and all of them lead to it: set the head first`,
+      { number, sideCount: tree.sideCount },
+    )
+  }
+
+  /** What a block on top of `parent` is checked with. */
+  checkContext(parent: BlockNode): Omit<CheckContext, 'roots'> {
+    const { chain, spec, recovery, clock } = this.parts
+    const { precompileSet, seals, blockExecutor } = this.options
+    const { machine } = this
+    return {
+      spec,
+      parent,
+      ancestors: chain,
+      view: chain.viewOf(parent),
+      blockHash: chain.blockHashBefore(parent),
+      machine,
+      recovery,
+      precompileSet,
+      seals,
+      blockExecutor,
+      clock,
+    }
+  }
+
+  /** Takes in a verified block. The journal of accepted blocks, once there is one, is written here. */
+  private accept(
+    block: Block,
+    { receipts, delta }: BlockOutcome,
+    parent: BlockNode,
+  ): ImportOutcome {
+    const { chain } = this.parts
+    const { header } = block
+    const totalDifficulty = totalDifficultyOf(parent.totalDifficulty, header.difficulty)
+    const record = { header, body: block, totalDifficulty, receipts }
+    if (parent === chain.head) return this.settle(chain.extend(record, delta))
+    const node = chain.branch(record, delta, parent)
+    chain.limitSide(node, this.sideBlockCountMax)
+    if (replacesHead(node, chain.head)) return this.settle(chain.switchTo(node))
+    this.writeWhenDue()
+    return { status: 'side', ...STAYS }
+  }
+
+  /** After the head has moved: older states go, and what is due is written. */
+  private settle(move: HeadMove): ImportOutcome {
+    this.parts.chain.keepNewest(this.historyBlocks)
+    this.writeWhenDue()
+    return { status: move.dropped.length === 0 ? 'head' : 'reorg', ...move }
+  }
+
+  private writeWhenDue(): void {
+    const { waitingCount, waitingBytes } = this.parts.chain
+    if (
+      waitingCount >= this.batchBlockCount ||
+      waitingBytes >= BATCH_BYTES_MAX ||
+      performance.now() - this.lastWriteMs >= BATCH_MS_MAX
+    )
+      this.flush()
+  }
+
+  /** @throws VarveError ENGINE_FAILED */
+  checkUsable(): void {
+    if (this.failure !== undefined)
+      throw new VarveError(
+        'ENGINE_FAILED',
+        'an earlier write failed: open the engine anew, it continues at the last block in the store',
+        {},
+        { cause: this.failure },
+      )
+  }
+}
+
+/** Error codes of this module. */
+export type IntakeErrorCode =
+  /** As many side blocks as are kept, and each of them is an ancestor of the new one. */
+  | 'ENGINE_SIDE_BLOCKS_TOO_MANY'
+  /** A write failed; this engine takes no more calls. */
+  | 'ENGINE_FAILED'
