@@ -14,7 +14,13 @@ import { type Genesis, genesisHeader } from '../chain/index.ts'
 import type { Header } from '../codec/index.ts'
 import { encodeAccountLeaf, encodeSlotLeaf } from '../commit/index.ts'
 import { keccak256 } from '../kernels/index.ts'
-import { encodeFlatAccount, encodeFlatSlot, type StoredSlot } from '../state/index.ts'
+import {
+  accountRowBytes,
+  encodeFlatAccount,
+  encodeFlatSlot,
+  type StoredSlot,
+  slotRowBytes,
+} from '../state/index.ts'
 import {
   accountNodeKey,
   numberKey,
@@ -24,7 +30,7 @@ import {
   WriteBatch,
 } from '../store/index.ts'
 import { StackTrie } from '../trie/index.ts'
-import { putBlock, putFloor, putHead, putIdentity } from './chainRecords.ts'
+import { putBlock, putFloor, putHead, putIdentity, putUsage } from './chainRecords.ts'
 
 /** Bytes of one batch: large enough that the sorted rows of a table fall on pages that lie together. */
 const BATCH_BYTES = 64 * 1024 * 1024
@@ -74,6 +80,7 @@ export function writeGenesis(
   batch.put('canonical', numberKey(0), header.hash)
   putIdentity(batch, { genesisHash: header.hash, spec: genesis.spec })
   putFloor(batch, 0)
+  putUsage(batch, writer.usage)
   putHead(batch, header)
   store.write(batch)
   return header
@@ -82,6 +89,8 @@ export function writeGenesis(
 /** Turns accounts into rows and nodes, and writes them in batches. */
 class StateWriter {
   readonly batch = new WriteBatch()
+  /** Of what was added. */
+  readonly usage = { accountCount: 0, slotCount: 0, byteCount: 0 }
   private readonly store: Store
   private readonly trie = new StackTrie((key, depth, encoding) => {
     this.batch.put('accountNodes', accountNodeKey(this.pathOf(key, depth), depth), encoding)
@@ -99,6 +108,8 @@ class StateWriter {
     if (code.length > 0) this.batch.put('codes', codeHash, code)
     const account = { nonce, balance, codeHash }
     this.batch.put('accounts', addressHash, encodeFlatAccount(account))
+    this.usage.accountCount++
+    this.usage.byteCount += accountRowBytes(account)
     this.trie.add(addressHash, encodeAccountLeaf(account, this.addSlots(addressHash, slots)))
     this.writeWhenFull()
   }
@@ -118,6 +129,8 @@ class StateWriter {
       })
       this.batch.put('storages', storageKey(addressHash, slotHash), encodeFlatSlot(value))
       trie.add(slotHash, encodeSlotLeaf(value))
+      this.usage.slotCount++
+      this.usage.byteCount += slotRowBytes(value)
       this.writeWhenFull()
     }
     return trie?.finish() ?? EMPTY_TRIE_ROOT

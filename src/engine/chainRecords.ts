@@ -38,6 +38,7 @@ import {
   RlpReader,
   readHeader,
 } from '../codec/index.ts'
+import type { StateUsage } from '../state/index.ts'
 import {
   BLOCK_NUMBER_BYTES,
   blockKey,
@@ -62,6 +63,7 @@ export type HeadRecord = {
 /** What makes a store the store of one chain. */
 export type ChainIdentity = { readonly genesisHash: Uint8Array; readonly spec: ChainSpec }
 
+const USAGE_BYTES = 24
 const HEAD_BYTES = BLOCK_NUMBER_BYTES + 2 * HASH_BYTES
 
 /** A block as it is stored. */
@@ -94,6 +96,27 @@ export function readFloor(store: Store): number {
   if (record?.length !== BLOCK_NUMBER_BYTES)
     throw recordFault('floor', `does not have ${BLOCK_NUMBER_BYTES} bytes`)
   return readUint64BE(record, 0)
+}
+
+/** Adds the usage record. */
+export function putUsage(batch: WriteBatch, usage: StateUsage): void {
+  const record = new Uint8Array(USAGE_BYTES)
+  writeUint64BE(record, 0, usage.accountCount)
+  writeUint64BE(record, 8, usage.slotCount)
+  writeUint64BE(record, 16, usage.byteCount)
+  batch.put('meta', META.usage, record)
+}
+
+/** Reads what the stored state holds. @throws VarveError ENGINE_RECORD_INVALID */
+export function readUsage(store: Store): StateUsage {
+  const record = store.get('meta', META.usage)
+  if (record?.length !== USAGE_BYTES)
+    throw recordFault('usage', `does not have ${USAGE_BYTES} bytes`)
+  return {
+    accountCount: readUint64BE(record, 0),
+    slotCount: readUint64BE(record, 8),
+    byteCount: readUint64BE(record, 16),
+  }
 }
 
 /** Adds the head record. */

@@ -30,6 +30,7 @@ import { type ChainIdentity, readIdentity, type StoredHeader } from './chainReco
 import { buildGenesis } from './genesisState.ts'
 import type { ImportOutcome } from './importOutcome.ts'
 import { Intake } from './intake.ts'
+import { type StateMemory, stateMemory } from './memory.ts'
 import { PhaseClock, type PhaseSeconds } from './phases.ts'
 import { type RecordedWitness, recordWitness } from './stateless/makeWitness.ts'
 import type { BlockWitness } from './stateless/witness.ts'
@@ -53,6 +54,11 @@ export type EngineOptions = {
    * than before takes effect with the next block, a larger one as blocks come.
    */
   readonly historyBlocks?: number
+  /**
+   * Bytes that states may take: the layers of blocks that no write has passed, and accounts, slots and trie nodes that
+   * were read. 64 MiB up, 1 GiB without it. Blocks wait for a write before it is passed.
+   */
+  readonly memoryBytes?: number
   /** Precompiles of the protocol, unless the chain was made under a draft. */
   readonly precompileSet?: PrecompileSet
   /** Verifies proofs of work; without it a seal is taken as given. Nothing can be produced under it. */
@@ -85,17 +91,18 @@ export class Engine {
 
   /** Use `openEngine`. */
   constructor(options: EngineOptions, recovery: SenderRecovery) {
-    const { store, genesis } = options
+    const { store, genesis, memoryBytes } = options
+    const memory = stateMemory(memoryBytes)
     const identity = readIdentity(store)
     if (identity === undefined) {
-      this.chain = startChain(store, genesis)
+      this.chain = startChain(store, genesis, memory)
       this.spec = genesis!.spec
       this.genesisHash = this.chain.head.header.hash
     } else {
       this.spec = identity.spec
       this.genesisHash = identity.genesisHash
       if (genesis !== undefined) checkSameChain(store, identity, genesis)
-      this.chain = KeptChain.open(store)
+      this.chain = KeptChain.open(store, memory)
     }
     const { chain, spec, clock } = this
     this.intake = new Intake({ chain, spec, clock, recovery }, options)
@@ -241,13 +248,13 @@ export class Engine {
   }
 }
 
-function startChain(store: Store, genesis: Genesis | undefined): KeptChain {
+function startChain(store: Store, genesis: Genesis | undefined, memory: StateMemory): KeptChain {
   if (genesis === undefined)
     throw new VarveError(
       'ENGINE_GENESIS_MISSING',
       `${store.description} is empty: a genesis is needed to start a chain`,
     )
-  const chain = KeptChain.begin(store, genesis)
+  const chain = KeptChain.begin(store, genesis, memory)
   checkGenesisHash(chain.head.header, genesis.spec.genesisHash)
   return chain
 }

@@ -3,31 +3,53 @@
  * codes. The rows of the flat state come from the pending deltas, the nodes from the summary, so both name the same
  * root.
  */
-import { bytesAreZero } from '../base/index.ts'
 import type { SummaryNodeSet } from '../commit/index.ts'
-import { encodeFlatAccount, encodeFlatSlot, hashOfKey, type PendingState } from '../state/index.ts'
+import {
+  type AccountChange,
+  accountsEqual,
+  diffAccounts,
+  encodeDelta,
+  encodeFlatAccount,
+  encodeFlatSlot,
+  type HashKey,
+  hashOfKey,
+} from '../state/index.ts'
 import {
   accountNodeKey,
+  blockKey,
   prefixEnd,
   type Store,
   storageKey,
   storageNodeKey,
   WriteBatch,
 } from '../store/index.ts'
+import type { DeltaRow } from './tree/deltaKeeper.ts'
 
-/** Adds the rows of the flat state. */
-export function putFlatState(batch: WriteBatch, pending: PendingState): void {
-  for (const { addressHash, account, isStorageCleared, slots } of pending.changes()) {
-    if (account === undefined) batch.delete('accounts', addressHash)
-    else batch.put('accounts', addressHash, encodeFlatAccount(account))
-    if (isStorageCleared) batch.deleteRange('storages', addressHash, prefixEnd(addressHash))
-    for (const { slotHash, value } of slots.values()) {
+/** Adds the rows of the flat state that a complete difference changes. */
+export function putFlatState(batch: WriteBatch, accounts: readonly AccountChange[]): void {
+  for (const { addressHash, before, after, storageCleared, slots } of accounts) {
+    if (!accountsEqual(before, after)) {
+      if (after === undefined) batch.delete('accounts', addressHash)
+      else batch.put('accounts', addressHash, encodeFlatAccount(after))
+    }
+    // What did not exist before has no rows.
+    if (storageCleared) batch.deleteRange('storages', addressHash, prefixEnd(addressHash))
+    for (const { slotHash, before: old, after: value } of slots) {
       const key = storageKey(addressHash, slotHash)
-      if (value !== undefined && !bytesAreZero(value))
-        batch.put('storages', key, encodeFlatSlot(value))
-      else if (!isStorageCleared) batch.delete('storages', key)
+      if (value !== undefined) batch.put('storages', key, encodeFlatSlot(value))
+      else if (old !== undefined && !storageCleared) batch.delete('storages', key)
     }
   }
+}
+
+/** Adds the deltas of blocks. */
+export function putDeltas(batch: WriteBatch, rows: readonly DeltaRow[]): void {
+  for (const { number, hash, source } of rows)
+    batch.put(
+      'deltas',
+      blockKey(number, hash),
+      encodeDelta({ accounts: diffAccounts(source), codes: [] }),
+    )
 }
 
 /** Bytes of codes that go with all the rest in one batch. A block of an attacker's, or of a test's, may have more. */
@@ -38,12 +60,16 @@ const CODE_BYTES_IN_BATCH = 8 * 1024 * 1024
  * until the batch that follows nothing names them, and a process that dies in between leaves codes without an account.
  * @throws VarveError STORE_*
  */
-export function putCodes(batch: WriteBatch, pending: PendingState, store: Store): void {
+export function putCodes(
+  batch: WriteBatch,
+  codes: readonly { readonly codeHash: HashKey; readonly code: Uint8Array }[],
+  store: Store,
+): void {
   let byteCount = 0
-  for (const { code } of pending.newCodes()) byteCount += code.length
+  for (const { code } of codes) byteCount += code.length
   const isLarge = byteCount > CODE_BYTES_IN_BATCH
   const target = isLarge ? new WriteBatch() : batch
-  for (const { codeHash, code } of pending.newCodes()) {
+  for (const { codeHash, code } of codes) {
     target.put('codes', hashOfKey(codeHash), code)
     if (isLarge && target.byteCount > CODE_BYTES_IN_BATCH) {
       store.write(target)

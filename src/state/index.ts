@@ -50,9 +50,15 @@ export {
   UNWRITTEN,
   type Unwritten,
 } from './layers/index.ts'
+export { MergedState } from './mergedState.ts'
 export { OlderState, type StateStep } from './olderState.ts'
-export { PendingState } from './pendingState.ts'
 export { StableView } from './stableView.ts'
 export { StateCache, type StateCacheOptions } from './stateCache.ts'
-export { EMPTY_USAGE, type StateUsage, usageAfter } from './usage.ts'
+export {
+  accountRowBytes,
+  EMPTY_USAGE,
+  type StateUsage,
+  slotRowBytes,
+  usageAfter,
+} from './usage.ts'
 export type { ListingView, StateView, StateViewErrorCode, StoredSlot } from './view.ts'

@@ -18,9 +18,10 @@ import {
 } from './delta.ts'
 import { decodeDelta, encodeDelta } from './deltaCodec.ts'
 import { FlatState } from './flatState.ts'
+import { FlatView } from './flatView.ts'
 import { addressHashOf, slotHashOf } from './key.ts'
+import { MergedState } from './mergedState.ts'
 import { OlderState } from './olderState.ts'
-import { PendingState } from './pendingState.ts'
 import type { ListingView } from './view.ts'
 
 const ADDRESSES = Array.from({ length: 6 }, (_, index) =>
@@ -36,7 +37,7 @@ type Model = readonly ModelAccount[]
 
 export function fuzzOlderState(seed: number, stepCount: number): void {
   const prng = new Prng(seed)
-  const pending = new PendingState(new FlatState(memoryStore()))
+  const pending = new MergedState(new FlatView(new FlatState(memoryStore())))
   const copies: Model[] = [ADDRESSES.map(() => ({ account: undefined, slots: new Map() }))]
   const deltas: StateDelta[] = []
   for (let step = 0; step < stepCount; step++) {

@@ -25,4 +25,4 @@ export {
   TABLES,
   type Table,
 } from './tables.ts'
-export { BATCH_BYTES_MAX, WriteBatch } from './writeBatch.ts'
+export { BATCH_BYTES_MAX, type PackedBatch, WriteBatch } from './writeBatch.ts'

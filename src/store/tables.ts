@@ -69,10 +69,12 @@ export const META = {
   head: metaKey('head'),
   /** Number of the oldest block whose state is kept (8). */
   floor: metaKey('floor'),
+  /** What the stored state holds: accounts (8) ‖ slots (8) ‖ bytes of their rows (8). */
+  usage: metaKey('usage'),
 } as const
 
 /** Version of the layout that this code reads and writes. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 /**
  * Key in `accountNodes`. Returns a fresh array.

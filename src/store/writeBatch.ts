@@ -39,6 +39,13 @@ export type BatchRange = {
   readonly operationCount: number
 }
 
+/** A batch on its way to another thread. Its arrays may be transferred. */
+export type PackedBatch = {
+  readonly slab: Uint8Array<ArrayBuffer>
+  readonly fields: Uint32Array<ArrayBuffer>
+  readonly ranges: readonly BatchRange[]
+}
+
 export class WriteBatch {
   private slab = new Uint8Array(SLAB_BYTES_FIRST)
   private slabEnd = 0
@@ -90,6 +97,39 @@ export class WriteBatch {
       lt: lt?.slice(),
       operationCount: this.operationCount,
     })
+  }
+
+  /** The batch as it stands, in memory of its own, so that a message can carry it to another thread. */
+  pack(): PackedBatch {
+    return {
+      slab: this.slab.slice(0, this.slabEnd),
+      fields: this.fields.slice(0, this.operationCount * FIELD_COUNT),
+      ranges: [...this.rangeList],
+    }
+  }
+
+  /** Adds all of a packed batch, as if its calls were made here now. @throws VarveError STORE_BATCH_TOO_LARGE */
+  addPacked({ slab, fields, ranges }: PackedBatch): void {
+    const start = this.slabEnd
+    const end = start + slab.length
+    if (end > this.slab.length) this.growSlab(end)
+    this.slab.set(slab, start)
+    this.slabEnd = end
+    for (const range of ranges)
+      this.rangeList.push({
+        ...range,
+        operationCount: range.operationCount + this.operationCount,
+      })
+    const at = this.operationCount * FIELD_COUNT
+    this.growFields(at + fields.length)
+    this.fields.set(fields, at)
+    for (let index = 0; index < fields.length; index++) {
+      const field = index % FIELD_COUNT
+      if (field === FIELD_TABLE || (field === FIELD_VALUE_END && fields[index] === NO_VALUE))
+        continue
+      this.fields[at + index] = fields[index]! + start
+    }
+    this.operationCount += fields.length / FIELD_COUNT
   }
 
   /** Empties the batch for the next use. Keeps its memory up to 16 MiB. */
@@ -167,11 +207,7 @@ export class WriteBatch {
     this.slab.set(key, keyOffset)
     if (value !== undefined) this.slab.set(value, keyEnd)
     const at = this.operationCount * FIELD_COUNT
-    if (at === this.fields.length) {
-      const grown = new Uint32Array(2 * at)
-      grown.set(this.fields)
-      this.fields = grown
-    }
+    this.growFields(at + FIELD_COUNT)
     const { fields } = this
     fields[at + FIELD_TABLE] = tableNumber
     fields[at + FIELD_KEY_OFFSET] = keyOffset
@@ -179,6 +215,13 @@ export class WriteBatch {
     fields[at + FIELD_VALUE_END] = value === undefined ? NO_VALUE : end
     this.slabEnd = end
     return this.operationCount++
+  }
+
+  private growFields(end: number): void {
+    if (end <= this.fields.length) return
+    const grown = new Uint32Array(Math.max(end, 2 * this.fields.length))
+    grown.set(this.fields)
+    this.fields = grown
   }
 
   private growSlab(end: number): void {

@@ -9,9 +9,10 @@ import { allocationDelta } from '../../engine/index.ts'
 import {
   type AccountChange,
   FlatState,
+  FlatView,
   type HashKey,
   hashKey,
-  PendingState,
+  MergedState,
   type StateDelta,
   type StateView,
   sealDelta,
@@ -27,7 +28,7 @@ export class PreState {
   constructor(accounts: readonly GenesisAccount[]) {
     this.delta = allocationDelta(accounts)
     for (const change of this.delta.accounts) this.changes.set(hashKey(change.addressHash), change)
-    const view = new PendingState(new FlatState(memoryStore()))
+    const view = new MergedState(new FlatView(new FlatState(memoryStore())))
     view.apply(this.delta)
     this.view = view
   }

@@ -39,21 +39,29 @@ type ChangedRows = Partial<BlockOperations> & {
   readonly receipts?: number
 }
 
+/** Rows in a batch. */
+type Rows = {
+  readonly batch: WriteBatch
+  /** Blocks that it changes; `undefined` for one that is to go. */
+  readonly changed: Map<HashKey, ChangedRows | undefined>
+}
+
 export class BlockRows {
   private readonly store: Store
-  private readonly batch: WriteBatch
-  /** Blocks that changed since the last write; `undefined` for one that is to go. */
-  private readonly changed = new Map<HashKey, ChangedRows | undefined>()
+  /** What the next write takes, and what the one under way has taken. */
+  private unwritten: Rows
+  private writing: Rows | undefined
 
   constructor(store: Store, batch: WriteBatch) {
     this.store = store
-    this.batch = batch
+    this.unwritten = { batch, changed: new Map() }
   }
 
   /** Number of a block, or `undefined` where there is no such block. */
   numberOf(hash: Uint8Array): number | undefined {
     const key = hashKey(hash)
-    if (this.changed.has(key)) return this.changed.get(key)?.number
+    for (const rows of this.waiting())
+      if (rows.changed.has(key)) return rows.changed.get(key)?.number
     const row = this.store.get('numbers', hash)
     return row?.length === BLOCK_NUMBER_BYTES ? readUint64BE(row, 0) : undefined
   }
@@ -61,12 +69,13 @@ export class BlockRows {
   /** Adds a block. @param isCanonical as against one of a side branch */
   put(block: BlockRecord, isCanonical: boolean): void {
     const { header, receipts } = block
-    const operations = putBlock(this.batch, block)
+    const { batch, changed } = this.unwritten
+    const operations = putBlock(batch, block)
     const receiptsOperation =
       receipts.length === 0
         ? {}
         : { receipts: this.putReceipts(header, encodeSlimReceipts(receipts), isCanonical) }
-    this.changed.set(hashKey(header.hash), {
+    changed.set(hashKey(header.hash), {
       number: header.number,
       ...operations,
       ...receiptsOperation,
@@ -75,17 +84,17 @@ export class BlockRows {
 
   /** @throws VarveError ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
   header(number: number, hash: Uint8Array): StoredHeader {
-    const operation = this.changed.get(hashKey(hash))?.header
-    if (operation === undefined) return readStoredHeader(this.store, number, hash)
-    return decodeStoredHeader(this.valueOf(operation), number, hash)
+    const row = this.waitingRow(hash, 'header')
+    if (row === undefined) return readStoredHeader(this.store, number, hash)
+    return decodeStoredHeader(row, number, hash)
   }
 
   /** @throws VarveError ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
   body(header: Header): Body {
     if (hasEmptyBody(header)) return emptyBody(header)
-    const operation = this.changed.get(hashKey(header.hash))?.body
-    if (operation === undefined) return readStoredBody(this.store, header)
-    return decodeStoredBody(this.valueOf(operation), header.number)
+    const row = this.waitingRow(header.hash, 'body')
+    if (row === undefined) return readStoredBody(this.store, header)
+    return decodeStoredBody(row, header.number)
   }
 
   /** Receipts of a block on the given side. @throws VarveError RECEIPT_*, RLP_* where the row is damaged */
@@ -98,41 +107,61 @@ export class BlockRows {
   move(header: Header, isCanonical: boolean): void {
     const row = this.receiptsRow(header, !isCanonical)
     if (row === undefined) return
-    this.batch.delete(receiptsTable(!isCanonical), blockKey(header.number, header.hash))
+    const { batch, changed } = this.unwritten
+    batch.delete(receiptsTable(!isCanonical), blockKey(header.number, header.hash))
     const key = hashKey(header.hash)
-    const operations = this.changed.get(key) ?? { number: header.number }
+    const operations = changed.get(key) ?? { number: header.number }
     const receipts = this.putReceipts(header, row, isCanonical)
-    this.changed.set(key, { ...operations, receipts })
+    changed.set(key, { ...operations, receipts })
   }
 
   /** Deletes all rows of a side block. */
   delete({ number, hash }: Header): void {
     const key = blockKey(number, hash)
-    this.batch.delete('headers', key)
-    this.batch.delete('bodies', key)
-    this.batch.delete('sideReceipts', key)
-    this.batch.delete('numbers', hash)
-    this.changed.set(hashKey(hash), undefined)
+    const { batch, changed } = this.unwritten
+    batch.delete('headers', key)
+    batch.delete('bodies', key)
+    batch.delete('sideReceipts', key)
+    batch.delete('numbers', hash)
+    changed.set(hashKey(hash), undefined)
   }
 
-  /** Tells that the batch was written. Called before it is cleared. */
-  markWritten(): void {
-    this.changed.clear()
+  /** Hands the rows to a write; what comes from here on goes to `next`. They are read back until `finishWrite`. */
+  beginWrite(next: WriteBatch): void {
+    this.writing = this.unwritten
+    this.unwritten = { batch: next, changed: new Map() }
+  }
+
+  /** Tells that the store has the rows. */
+  finishWrite(): void {
+    this.writing = undefined
+  }
+
+  private waiting(): readonly Rows[] {
+    return this.writing === undefined ? [this.unwritten] : [this.unwritten, this.writing]
+  }
+
+  /** A row of a block that the store may lack. A copy: what is decoded from it outlives the batch. */
+  private waitingRow(
+    hash: Uint8Array,
+    kind: 'header' | 'body' | 'receipts',
+  ): Uint8Array | undefined {
+    const key = hashKey(hash)
+    for (const { batch, changed } of this.waiting()) {
+      const operation = changed.get(key)?.[kind]
+      if (operation !== undefined) return batch.valueAt(operation)!.slice()
+    }
+    return undefined
   }
 
   private receiptsRow({ number, hash }: Header, isCanonical: boolean): Uint8Array | undefined {
-    const operation = this.changed.get(hashKey(hash))?.receipts
-    if (operation !== undefined) return this.valueOf(operation)
+    const waiting = this.waitingRow(hash, 'receipts')
+    if (waiting !== undefined) return waiting
     return this.store.get(receiptsTable(isCanonical), blockKey(number, hash))
   }
 
   private putReceipts({ number, hash }: Header, row: Uint8Array, isCanonical: boolean): number {
-    return this.batch.put(receiptsTable(isCanonical), blockKey(number, hash), row)
-  }
-
-  /** A copy: what is decoded from it outlives the batch. */
-  private valueOf(operation: number): Uint8Array {
-    return this.batch.valueAt(operation)!.slice()
+    return this.unwritten.batch.put(receiptsTable(isCanonical), blockKey(number, hash), row)
   }
 }
 

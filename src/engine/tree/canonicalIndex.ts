@@ -56,10 +56,10 @@ export class CanonicalIndex {
       batch.delete('canonical', numberKey(number))
   }
 
-  /** Tells that the store has what `writeTo` gave. */
-  markWritten(): void {
-    this.storedTop = this.top
-    this.firstChanged = this.storedTop + 1
-    this.changed = []
+  /** Tells that the store has what `writeTo` gave when `top` was the head; since then blocks came on top alone. */
+  markWritten(top: number): void {
+    this.storedTop = top
+    this.changed.splice(0, top + 1 - this.firstChanged)
+    this.firstChanged = top + 1
   }
 }

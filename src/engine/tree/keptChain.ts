@@ -14,11 +14,14 @@ import type { Header } from '../../codec/index.ts'
 import { type BlockRoots, StateSummary, storedNodes } from '../../commit/index.ts'
 import type { BlockHashReader } from '../../execute/index.ts'
 import {
-  completeDelta,
-  FlatState,
+  type CodeChange,
+  type DiffSource,
+  diffAccounts,
+  EMPTY_USAGE,
   invertDelta,
+  type LayeredMap,
+  type LayeredState,
   type ListingView,
-  PendingState,
   type StateDelta,
 } from '../../state/index.ts'
 import { type Store, WriteBatch } from '../../store/index.ts'
@@ -29,14 +32,17 @@ import {
   putFloor,
   putHead,
   putIdentity,
+  putUsage,
   readHead,
+  readUsage,
 } from '../chainRecords.ts'
 import { buildGenesis } from '../genesisState.ts'
-import { putCodes, putFlatState, putNodes } from '../stateBatch.ts'
+import { putCodes, putDeltas, putFlatState, putNodes } from '../stateBatch.ts'
 import { BlockRows } from './blockRows.ts'
 import { type BlockNode, BlockTree } from './blockTree.ts'
 import { CanonicalIndex } from './canonicalIndex.ts'
-import { DeltaKeeper } from './deltaKeeper.ts'
+import { ChainState, type StateMemory } from './chainState.ts'
+import { DeltaKeeper, type DeltaRow } from './deltaKeeper.ts'
 import { KeptState } from './keptState.ts'
 import { readTree } from './readTree.ts'
 import { Summaries } from './summaries.ts'
@@ -44,11 +50,20 @@ import { Summaries } from './summaries.ts'
 /** How the head moved: headers that left the canonical chain, newest first, and those that joined it, oldest first. */
 export type HeadMove = { readonly dropped: readonly Header[]; readonly added: readonly Header[] }
 
+/** What one write holds. */
+export type WritePlan = {
+  /** Rows of blocks, codes, the index and the head record; the rest is to be added. */
+  readonly batch: WriteBatch
+  /** From the stored state to the head's: what the flat rows are made from. */
+  readonly state: DiffSource
+  readonly deltas: readonly DeltaRow[]
+}
+
 /** What a chain starts with: the oldest kept block in memory, over a store that may be empty. */
 type Start = {
   readonly tree: BlockTree
   readonly deltas: DeltaKeeper
-  readonly pending: PendingState
+  readonly states: ChainState
   readonly storedRoot: Uint8Array
   readonly storedTop: number
   readonly summary?: StateSummary
@@ -59,49 +74,52 @@ export class KeptChain {
   readonly rows: BlockRows
   readonly canonical: CanonicalIndex
   private readonly store: Store
-  private readonly batch = new WriteBatch()
+  private batch = new WriteBatch()
   private readonly deltas: DeltaKeeper
-  private readonly pending: PendingState
+  private readonly states: ChainState
   private readonly summaries: Summaries
   private identityUnwritten: ChainIdentity | undefined
   /** Blocks that came since the last write. */
   private unwrittenCount = 0
   private isChanged = false
+  /** Number of the head that the write under way has. */
+  private writingNumber = -1
 
   private constructor(store: Store, start: Start) {
-    const { tree, deltas, pending, storedRoot, storedTop, summary } = start
+    const { tree, deltas, states, storedRoot, storedTop, summary } = start
     this.store = store
     this.tree = tree
     this.deltas = deltas
-    this.pending = pending
+    this.states = states
     this.rows = new BlockRows(store, this.batch)
     this.canonical = new CanonicalIndex(store, storedTop)
-    this.summaries = new Summaries(store, { tree, deltas, pending }, storedRoot, summary)
+    this.summaries = new Summaries(store, { tree, deltas, states }, storedRoot, summary)
   }
 
   /** Opens the chain in a store. @throws VarveError ENGINE_RECORD_INVALID, ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
-  static open(store: Store): KeptChain {
+  static open(store: Store, memory: StateMemory): KeptChain {
     const { number, stateRoot } = readHead(store)
-    const pending = new PendingState(new FlatState(store))
     return new KeptChain(store, {
       ...readTree(store),
-      pending,
+      states: new ChainState(store, number, readUsage(store), memory),
       storedRoot: stateRoot,
       storedTop: number,
     })
   }
 
   /** Starts a chain with block 0, in memory until the first write. */
-  static begin(store: Store, genesis: Genesis): KeptChain {
-    const pending = new PendingState(new FlatState(store))
+  static begin(store: Store, genesis: Genesis, memory: StateMemory): KeptChain {
+    const states = new ChainState(store, -1, EMPTY_USAGE, memory)
     const summary = new StateSummary(storedNodes(store), EMPTY_TRIE_ROOT)
     const { header, delta } = buildGenesis(genesis, summary)
-    pending.apply(delta)
     const block = { header, totalDifficulty: header.difficulty }
+    const tree = new BlockTree(block)
+    states.extend(tree.head, states.head.apply(delta))
+    states.addCodes(delta.codes)
     const chain = new KeptChain(store, {
-      tree: new BlockTree(block),
+      tree,
       deltas: new DeltaKeeper(store),
-      pending,
+      states,
       storedRoot: EMPTY_TRIE_ROOT,
       storedTop: -1,
       summary,
@@ -128,8 +146,8 @@ export class KeptChain {
 
   /** Values of a kept state, wherever the head moves. */
   stateOf(node: BlockNode): KeptState {
-    const { tree, deltas, pending } = this
-    return new KeptState(node, { tree, deltas, pending })
+    const { tree, deltas, states } = this
+    return new KeptState(node, { tree, deltas, states })
   }
 
   /** Hashes of a kept state; see `Summaries.at`. */
@@ -144,7 +162,7 @@ export class KeptChain {
 
   /** The state that a block on top of `parent` runs over. Good until the head moves. */
   viewOf(parent: BlockNode): ListingView {
-    return parent === this.head ? this.pending : this.stateOf(parent)
+    return parent === this.head ? this.states.head : this.stateOf(parent)
   }
 
   /** Hashes of a block's ancestors, from its parent back to block 0. */
@@ -185,9 +203,19 @@ export class KeptChain {
 
   /** Appends a block that was checked on top of the head. */
   extend(block: BlockRecord, delta: StateDelta): HeadMove {
+    return this.extendTo(block, delta.codes, this.states.head.apply(delta))
+  }
+
+  /**
+   * As `extend`, where the state after the block is there already.
+   * @param codes that came with the block
+   * @param state made from the head's by the block's delta; taken over
+   */
+  extendTo(block: BlockRecord, codes: readonly CodeChange[], state: LayeredState): HeadMove {
     const ancestor = this.head
-    const node = this.addNode(block, completeDelta(delta, this.pending), ancestor)
-    this.pending.apply(delta)
+    const node = this.addNode(block, ancestor, state.since(this.states.head))
+    this.states.extend(node, state)
+    this.states.addCodes(codes)
     this.putRows(block, true)
     this.canonical.push(block.header.hash)
     this.tree.moveHead({ back: [], ancestor, forward: [node] })
@@ -196,8 +224,12 @@ export class KeptChain {
 
   /** Adds a block that was checked on top of another one than the head. */
   branch(block: BlockRecord, delta: StateDelta, parent: BlockNode): BlockNode {
-    const node = this.addNode(block, completeDelta(delta, this.stateOf(parent)), parent)
-    this.pending.addCodes(delta)
+    const before = this.states.branchPoint(parent, () => this.deltasTo(parent))
+    const state = before.apply(delta)
+    const node = this.addNode(block, parent, state.since(before))
+    before.release()
+    this.states.add(node, state)
+    this.states.addCodes(delta.codes)
     this.putRows(block, false)
     this.summaries.settle(node)
     return node
@@ -210,12 +242,9 @@ export class KeptChain {
   switchTo(node: BlockNode): HeadMove {
     const path = this.tree.path(this.head, node)
     const { back, ancestor, forward } = path
-    const deltas = [
-      ...back.map((each) => invertDelta(this.deltas.get(each))),
-      ...forward.map((each) => this.deltas.get(each)),
-    ]
+    const deltas = this.deltasTo(node)
     this.summaries.moveHead(deltas)
-    for (const delta of deltas) this.pending.apply(delta)
+    this.states.moveTo(node, () => deltas)
     for (const { header } of back) this.rows.move(header, false)
     for (const { header } of forward) this.rows.move(header, true)
     this.canonical.cutTo(ancestor.header.number)
@@ -253,43 +282,91 @@ export class KeptChain {
     }
   }
 
+  /** Whether a write is due for the memory's sake. */
+  get isWriteDue(): boolean {
+    return this.states.isWriteDue
+  }
+
+  /** Whether there may be no memory for the state of another block. */
+  get isFull(): boolean {
+    return this.states.isFull
+  }
+
+  /** The newest state. Borrowed; good until the head moves. */
+  get headState(): LayeredState {
+    return this.states.head
+  }
+
   /** Writes all changes in one transaction; nothing where there are none. @throws VarveError STORE_* */
   write(): void {
-    if (!this.isChanged) return
-    const { batch } = this
+    const plan = this.beginWrite()
+    if (plan === undefined) return
+    const { batch, state, deltas } = plan
     try {
-      this.fillBatch()
+      putNodes(batch, this.summaries.collect())
+      putFlatState(batch, diffAccounts(state))
+      putDeltas(batch, deltas)
       this.store.write(batch)
-    } finally {
-      batch.clear()
+    } catch (error) {
+      this.cancelWrite()
+      throw error
     }
-    this.pending.markPersisted()
-    this.rows.markWritten()
-    this.canonical.markWritten()
-    this.deltas.markWritten()
-    this.summaries.markWritten()
+    this.finishWrite()
+  }
+
+  /**
+   * Fixes what a write of all changes holds; blocks may come on top while it runs. The caller adds the nodes, the flat
+   * state and the deltas, writes the batch, and calls `finishWrite`.
+   * @returns `undefined` where nothing has changed
+   * @throws VarveError STORE_*, of codes that go ahead
+   */
+  beginWrite(): WritePlan | undefined {
+    if (!this.isChanged) return undefined
+    const { batch, tree } = this
+    putCodes(batch, [...this.states.newCodes()], this.store)
+    this.canonical.writeTo(batch)
+    if (this.identityUnwritten !== undefined) putIdentity(batch, this.identityUnwritten)
+    putFloor(batch, tree.floor.header.number)
+    putUsage(batch, this.states.head.usage)
+    putHead(batch, tree.head.header)
+    this.batch = new WriteBatch()
+    this.rows.beginWrite(this.batch)
+    this.writingNumber = tree.head.header.number
     this.identityUnwritten = undefined
     this.unwrittenCount = 0
     this.isChanged = false
+    const state = this.states.beginWrite().diffSource()
+    return { batch, state, deltas: this.deltas.beginWrite() }
   }
 
-  private fillBatch(): void {
-    const { batch, tree } = this
-    putNodes(batch, this.summaries.collect())
-    putFlatState(batch, this.pending)
-    putCodes(batch, this.pending, this.store)
-    this.canonical.writeTo(batch)
-    this.deltas.writeTo(batch)
-    if (this.identityUnwritten !== undefined) putIdentity(batch, this.identityUnwritten)
-    putFloor(batch, tree.floor.header.number)
-    putHead(batch, tree.head.header)
+  /** Tells that the store has what `beginWrite` gave. */
+  finishWrite(): void {
+    this.states.finishWrite()
+    this.rows.finishWrite()
+    this.canonical.markWritten(this.writingNumber)
+    this.deltas.finishWrite()
+    this.summaries.markWritten()
   }
 
-  private addNode(block: BlockRecord, delta: StateDelta, parent: BlockNode): BlockNode {
+  /** Tells that the write failed. The chain is then to be opened anew. */
+  cancelWrite(): void {
+    this.states.cancelWrite()
+  }
+
+  /** Deltas from the head's state to that of a kept block. */
+  private deltasTo(node: BlockNode): StateDelta[] {
+    const { back, forward } = this.tree.path(this.head, node)
+    return [
+      ...back.map((each) => invertDelta(this.deltas.get(each))),
+      ...forward.map((each) => this.deltas.get(each)),
+    ]
+  }
+
+  private addNode(block: BlockRecord, parent: BlockNode, layer: LayeredMap): BlockNode {
     const uncleHashes = block.body.uncles.map(({ hash }) => hash)
     const { header, totalDifficulty } = block
     const node = this.tree.add({ header, totalDifficulty }, parent, uncleHashes)
-    this.deltas.add(node, delta)
+    this.deltas.add(node, layer)
     return node
   }
 
@@ -302,6 +379,7 @@ export class KeptChain {
   /** Drops what was kept of a node that left the tree; a canonical block itself stays. */
   private forget(node: BlockNode): void {
     this.deltas.drop(node, this.batch)
+    this.states.drop(node)
     if (!node.isCanonical) this.rows.delete(node.header)
     this.isChanged = true
   }

@@ -7,19 +7,19 @@ import {
   type Account,
   type ListingView,
   OlderState,
-  type PendingState,
   type StateStep,
   type StoredSlot,
 } from '../../state/index.ts'
 import type { BlockNode, BlockTree } from './blockTree.ts'
+import type { ChainState } from './chainState.ts'
 import type { DeltaKeeper } from './deltaKeeper.ts'
 
 /** Everything that the values and hashes of kept states are made from. */
 export type StateSources = {
   readonly tree: BlockTree
   readonly deltas: DeltaKeeper
-  /** The state at the tree's head. */
-  readonly pending: PendingState
+  /** The states that the store has not passed. */
+  readonly states: ChainState
 }
 
 export class KeptState implements ListingView {
@@ -43,7 +43,7 @@ export class KeptState implements ListingView {
   }
 
   code(codeHash: Uint8Array): Uint8Array {
-    return this.current().code(codeHash)
+    return this.sources.states.code(codeHash) ?? this.current().code(codeHash)
   }
 
   hasStorage(addressHash: Uint8Array): boolean {
@@ -63,9 +63,12 @@ export class KeptState implements ListingView {
 
   private current(): ListingView {
     this.checkKept()
-    const { tree, pending } = this.sources
+    const { tree, states } = this.sources
+    const own = states.stateOf(this.node)
+    if (own !== undefined) return own
+    if (this.node === tree.head) return states.head
     if (this.view === undefined || this.viewHead !== tree.head) {
-      this.view = this.node === tree.head ? pending : new OlderState(pending, this.steps())
+      this.view = new OlderState(states.head, this.steps())
       this.viewHead = tree.head
     }
     return this.view

@@ -121,7 +121,7 @@ export class Summaries {
   /** A new summary at the head: the stored one, with what the store lacks on top. */
   private open(): StateSummary {
     const summary = new StateSummary(storedNodes(this.store), this.storedRoot)
-    summary.update(this.sources.pending.update())
+    summary.update(this.sources.states.head.diffSincePersisted())
     return summary
   }
 

@@ -14,8 +14,9 @@ import {
   decodeDelta,
   encodeDelta,
   FlatState,
+  FlatView,
   invertDelta,
-  PendingState,
+  MergedState,
   type StateDelta,
   slotsEqual,
 } from '../../state/index.ts'
@@ -49,7 +50,7 @@ export function* verifyHistory(
 class HistoryWalk {
   private readonly store: Store
   private readonly tree: BlockTree
-  private readonly state: PendingState
+  private readonly state: MergedState
   private readonly summary: StateSummary
   /** Where state and summary stand. */
   private node: BlockNode
@@ -61,7 +62,7 @@ class HistoryWalk {
     this.store = store
     this.tree = tree
     this.node = tree.head
-    this.state = new PendingState(new FlatState(store))
+    this.state = new MergedState(new FlatView(new FlatState(store)))
     this.summary = new StateSummary(storedNodes(store), tree.head.header.stateRoot)
   }
 

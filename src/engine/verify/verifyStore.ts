@@ -4,8 +4,10 @@
  *
  *     meta ─▶ blocks from genesis to head, side blocks ─▶ state below the head's root ─▶ deltas to all kept states
  */
-import type { Store } from '../../store/index.ts'
-import type { Difference } from './difference.ts'
+import { bytesEqual } from '../../base/index.ts'
+import { META, type Store, WriteBatch } from '../../store/index.ts'
+import { putUsage } from '../chainRecords.ts'
+import { type Difference, difference } from './difference.ts'
 import { verifyChain, verifyMeta } from './verifyChain.ts'
 import { verifyHistory } from './verifyHistory.ts'
 import { type StateProgress, verifyState } from './verifyState.ts'
@@ -35,6 +37,25 @@ export function* verifyStore(
     isStateWhole = false
     yield found
   }
+  if (isStateWhole) yield* verifyUsage(store)
   // Deltas lead on from the head's state: on a damaged one they say nothing.
   if (isStateWhole && tree !== undefined) yield* verifyHistory(store, tree, onProgress)
+}
+
+/** Compares the usage record with what there is. */
+function* verifyUsage(store: Store): Generator<Difference> {
+  const found = { accountCount: 0, slotCount: 0, byteCount: 0 }
+  for (const { key, value } of store.range('accounts')) {
+    found.accountCount++
+    found.byteCount += key.length + value.length
+  }
+  for (const { key, value } of store.range('storages')) {
+    found.slotCount++
+    found.byteCount += key.length + value.length
+  }
+  const batch = new WriteBatch()
+  putUsage(batch, found)
+  const [expected, record] = [batch.valueAt(0)!, store.get('meta', META.usage)]
+  if (record === undefined || !bytesEqual(record, expected))
+    yield difference('meta', META.usage, 'the usage record', expected, record)
 }

@@ -155,6 +155,12 @@ export class LayeredState implements ListingView {
     return new LayeredMap(older.map.top, this.map.top)
   }
 
+  /** The layers from the persisted state up to this one, to be closed by the caller; else as `since`. */
+  sincePersisted(): LayeredMap {
+    this.followPersisted()
+    return this.map.fork()
+  }
+
   /** What differs from the persisted state: the rows that a write must change. Else as `diffSince`. */
   diffSincePersisted(shard?: number): StateDelta {
     this.followPersisted()

@@ -1,15 +1,16 @@
-// Aim: a pending state over a store answers as a plain map of maps would, whatever was applied, cleared and written.
+// Aim: a merged state answers as a plain map of maps would, whatever was applied and cleared.
 // Method: random deltas on few accounts and slots; after each, every account and slot is asked of both.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bytesCompare, EMPTY_CODE_HASH } from '../base/index.ts'
-import { memoryStore, prefixEnd, type Store, storageKey, WriteBatch } from '../store/index.ts'
+import { memoryStore } from '../store/index.ts'
 import { Prng } from '../testing/index.ts'
 import type { Account } from './account.ts'
 import { type AccountChange, type SlotChange, sealDelta } from './delta.ts'
-import { encodeFlatAccount, encodeFlatSlot, FlatState } from './flatState.ts'
+import { FlatState } from './flatState.ts'
+import { FlatView } from './flatView.ts'
 import { addressHashOf, hashKey, slotHashOf } from './key.ts'
-import { PendingState } from './pendingState.ts'
+import { MergedState } from './mergedState.ts'
 
 const ADDRESSES = Array.from({ length: 5 }, (_, index) =>
   addressHashOf(new Uint8Array(20).fill(index)),
@@ -18,19 +19,17 @@ const SLOTS = Array.from({ length: 5 }, (_, index) => slotHashOf(new Uint8Array(
 
 type ModelAccount = { account: Account | undefined; slots: Map<string, Uint8Array> }
 
-test('pending state equals a map of maps over random deltas, clears and writes', () => {
+test('a merged state equals a map of maps over random deltas and clears', () => {
   const seed = 7
   const prng = new Prng(seed)
-  const store = memoryStore()
-  const pending = new PendingState(new FlatState(store))
+  const merged = new MergedState(new FlatView(new FlatState(memoryStore())))
   const model = ADDRESSES.map((): ModelAccount => ({ account: undefined, slots: new Map() }))
   for (let step = 0; step < 3000; step++) {
     const changes = ADDRESSES.flatMap((hash, index) =>
       prng.oneIn(2) ? [randomChange(prng, hash, model[index]!)] : [],
     )
-    pending.apply(sealDelta(changes))
-    if (prng.oneIn(4)) persist(pending, store)
-    compare(pending, model, `seed ${seed} step ${step}`)
+    merged.apply(sealDelta(changes))
+    compare(merged, model, `seed ${seed} step ${step}`)
   }
 })
 
@@ -58,28 +57,13 @@ function randomAccount(prng: Prng): Account {
   return { nonce: prng.bigint(64), balance: prng.bigint(256), codeHash: EMPTY_CODE_HASH }
 }
 
-/** What the engine does at a write, for the flat state alone. */
-function persist(pending: PendingState, store: Store): void {
-  const batch = new WriteBatch()
-  for (const { addressHash, account, isStorageCleared, slots } of pending.changes()) {
-    if (account === undefined) batch.delete('accounts', addressHash)
-    else batch.put('accounts', addressHash, encodeFlatAccount(account))
-    if (isStorageCleared) batch.deleteRange('storages', addressHash, prefixEnd(addressHash))
-    for (const { slotHash, value } of slots.values())
-      if (value === undefined) batch.delete('storages', storageKey(addressHash, slotHash))
-      else batch.put('storages', storageKey(addressHash, slotHash), encodeFlatSlot(value))
-  }
-  store.write(batch)
-  pending.markPersisted()
-}
-
-function compare(pending: PendingState, model: readonly ModelAccount[], where: string): void {
+function compare(merged: MergedState, model: readonly ModelAccount[], where: string): void {
   ADDRESSES.forEach((addressHash, index) => {
     const { account, slots } = model[index]!
-    assert.deepEqual(pending.account(addressHash), account, where)
-    assert.equal(pending.hasStorage(addressHash), slots.size > 0, where)
+    assert.deepEqual(merged.account(addressHash), account, where)
+    assert.equal(merged.hasStorage(addressHash), slots.size > 0, where)
     for (const slotHash of SLOTS)
-      assert.deepEqual(pending.storage(addressHash, slotHash), slots.get(hashKey(slotHash)), where)
+      assert.deepEqual(merged.storage(addressHash, slotHash), slots.get(hashKey(slotHash)), where)
   })
 }
 
