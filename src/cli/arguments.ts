@@ -1,6 +1,7 @@
 /** Reading what a person typed: addresses, slots, numbers. */
 import { InvalidArgumentError } from 'commander'
 import { ADDRESS_BYTES, fromBareHex, HASH_BYTES } from '../base/index.ts'
+import { MEMORY_BYTES_MIN } from '../engine/index.ts'
 
 /** 20 bytes; `0x` may be missing, the case does not matter. */
 export function parseAddress(text: string): Uint8Array {
@@ -40,6 +41,17 @@ export function parseCount(text: string): number {
 export function parsePositive(text: string): number {
   const value = parseCount(text)
   if (value === 0) throw new InvalidArgumentError('expected at least 1.')
+  return value
+}
+
+/** Bytes, with a unit of 1,024 where one is named: `67108864`, `64M`, `2GiB`. At least what an engine takes. */
+export function parseMemory(text: string): number {
+  const [, digits, unit = ''] = /^(\d+)\s*([KMGT]?)(?:i?B)?$/i.exec(text) ?? []
+  const value = Number(digits) * 1024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' ')
+  if (!Number.isSafeInteger(value) || value < MEMORY_BYTES_MIN)
+    throw new InvalidArgumentError(
+      `"${text}" is no amount of memory: expected bytes, or as 512M, from 64M up.`,
+    )
   return value
 }
 

@@ -1,6 +1,6 @@
 /** `varve run-executor`: the executor benchmark on a database of `create-db`. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { parseCount, parseFolder, parsePositive } from './arguments.ts'
+import { parseCount, parseFolder, parseMemory, parsePositive } from './arguments.ts'
 import { databaseHasChain } from './database.ts'
 import type { AccountCounts } from './executor/accountBook.ts'
 import {
@@ -32,6 +32,8 @@ type RunFlags = {
   readonly recoverSenders?: boolean
   readonly verifySequenceNumbers?: boolean
   readonly sync: 'always' | 'os'
+  readonly pipeline: 'on' | 'off'
+  readonly memory?: number
   readonly seed: number
   readonly json?: boolean
 }
@@ -89,6 +91,16 @@ export function addRunExecutorCommand(program: Command): void {
     .option('--recover-senders', 'sign for real and recover on threads; else senders are known')
     .option('--verify-sequence-numbers', 'compare nonces with what was sent, in the end')
     .addOption(
+      new Option('--pipeline <on|off>', 'whether roots and writes are made on other threads')
+        .choices(['on', 'off'])
+        .default('on'),
+    )
+    .option(
+      '--memory <bytes>',
+      'for states, trie nodes and what waits for a write (default: 1 GiB)',
+      parseMemory,
+    )
+    .addOption(
       new Option('--sync <mode>', 'when a write is durable')
         .choices(['always', 'os'])
         .default('always'),
@@ -131,6 +143,8 @@ async function runCommand(flags: RunFlags): Promise<void> {
       verifyNonces: flags.verifySequenceNumbers === true,
       seed: flags.seed,
       sync: flags.sync,
+      isPipelined: flags.pipeline === 'on',
+      ...(flags.memory === undefined ? {} : { memoryBytes: flags.memory }),
       onBlock: (done) => bar.update(done, blocks),
     })
   } finally {

@@ -84,7 +84,10 @@ export class StateSummary {
     return this.accounts.root()
   }
 
-  /** Takes the net node changes since the last call. The caller writes them; the tries count as written. */
+  /**
+   * Takes the net node changes since the last call. The caller writes them; the tries count as written, and `shrink`
+   * gives memory back once they are, or once `source` has them.
+   */
   collect(): SummaryNodeSet {
     const accountNodes = this.accounts.commit()
     const storageNodes: StorageNodeSet[] = []
@@ -98,8 +101,19 @@ export class StateSummary {
       entry.isDirty = false
       entry.isCleared = false
     }
-    this.shrink()
     return { accountNodes, storageNodes }
+  }
+
+  /**
+   * Keeps memory bounded. Called after a `collect`, before any other change, when the source can give every node back.
+   * @param bytesMax of nodes that the account trie keeps
+   */
+  shrink(bytesMax = NODE_BYTES_KEPT): void {
+    this.accounts.shrink(bytesMax)
+    if (this.storages.size > STORAGE_TRIE_COUNT_KEPT) {
+      for (const { trie } of this.storages.values()) trie.dispose()
+      this.storages.clear()
+    }
   }
 
   /** Nodes from the state root to an account, as `eth_getProof`'s accountProof. Reading changes no content. */
@@ -230,15 +244,6 @@ export class StateSummary {
       return storageRootOfLeaf(leaf)
     } catch (cause) {
       throw leafInvalid('account', addressHash, cause)
-    }
-  }
-
-  /** Keeps memory bounded. Called right after a collect, when every node can be read back. */
-  private shrink(): void {
-    this.accounts.shrink(NODE_BYTES_KEPT)
-    if (this.storages.size > STORAGE_TRIE_COUNT_KEPT) {
-      for (const { trie } of this.storages.values()) trie.dispose()
-      this.storages.clear()
     }
   }
 }

@@ -32,6 +32,8 @@ import type { ImportOutcome } from './importOutcome.ts'
 import { Intake } from './intake.ts'
 import { type StateMemory, stateMemory } from './memory.ts'
 import { PhaseClock, type PhaseSeconds } from './phases.ts'
+import { Pipeline, type PipelineOptions } from './pipeline/pipeline.ts'
+import { openStages, type Stages } from './pipeline/stages.ts'
 import { type RecordedWitness, recordWitness } from './stateless/makeWitness.ts'
 import type { BlockWitness } from './stateless/witness.ts'
 import { KeptChain } from './tree/keptChain.ts'
@@ -48,6 +50,8 @@ export type EngineOptions = {
   readonly genesis?: Genesis
   /** Blocks in one write, 1 up. */
   readonly batchBlockCount?: number
+  /** Milliseconds from a block's acceptance to its write, at most, while blocks keep coming; 2,000 without it. */
+  readonly batchMilliseconds?: number
   /**
    * How many blocks behind the head a state is kept: 0 up, 128 without it. As far back questions are answered and the
    * head can move. Cost: the change of each of these blocks in memory or in the store, no trie nodes. A smaller number
@@ -86,13 +90,18 @@ export class Engine {
   readonly clock = new PhaseClock()
   private readonly chain: KeptChain
   private readonly intake: Intake
+  private readonly store: Store
+  private readonly nodeBytesMax: number
+  private isPipelined = false
   /** For witnesses alone: it forgets the codes that the other one keeps from block to block. */
   private recorderMachine: Machine | undefined
 
   /** Use `openEngine`. */
   constructor(options: EngineOptions, recovery: SenderRecovery) {
     const { store, genesis, memoryBytes } = options
-    const memory = stateMemory(memoryBytes)
+    const { nodeBytesMax, ...memory } = stateMemory(memoryBytes)
+    this.store = store
+    this.nodeBytesMax = nodeBytesMax
     const identity = readIdentity(store)
     if (identity === undefined) {
       this.chain = startChain(store, genesis, memory)
@@ -139,6 +148,7 @@ export class Engine {
    *   is not there or too old; ENGINE_SIDE_BLOCKS_TOO_MANY. The engine then stands where it stood.
    */
   import(given: Block, senders?: readonly Uint8Array[]): ImportOutcome {
+    this.checkOwn()
     return this.intake.import(given, senders)
   }
 
@@ -153,6 +163,7 @@ export class Engine {
     parentId: BlockId = 'latest',
     senders?: readonly Uint8Array[],
   ): Block {
+    this.checkOwn()
     return this.intake.produce(choices, parentId, senders)
   }
 
@@ -162,6 +173,7 @@ export class Engine {
    * @throws VarveError ENGINE_STATE_NOT_KEPT for a block that is unknown or too old
    */
   setHead(hash: Uint8Array): ImportOutcome {
+    this.checkOwn()
     return this.intake.setHead(hash)
   }
 
@@ -170,6 +182,7 @@ export class Engine {
    * @throws VarveError STORE_*; the store is then as it was, and the engine must be opened anew
    */
   flush(): void {
+    this.checkOwn()
     this.intake.flush()
   }
 
@@ -242,6 +255,37 @@ export class Engine {
     })
   }
 
+  /**
+   * Opens a pipeline over this engine: blocks whose stages overlap. Until it is closed, blocks come in through it alone;
+   * questions are answered as ever.
+   * @throws VarveError ENGINE_PIPELINED where one is open
+   */
+  pipeline(options: PipelineOptions = {}): Pipeline {
+    this.checkOwn()
+    const { chain, store, nodeBytesMax } = this
+    this.isPipelined = true
+    const host = this.intake.pipelineHost(() => {
+      this.isPipelined = false
+      chain.takeSummaryBack()
+    })
+    const open = (): Stages =>
+      openStages(store, chain.head.header.stateRoot, {
+        nodeBytesMax,
+        isThreaded: options.isThreaded ?? true,
+      })
+    return new Pipeline(host, open, options)
+  }
+
+  /** @throws VarveError ENGINE_FAILED, ENGINE_PIPELINED */
+  private checkOwn(): void {
+    this.intake.checkUsable()
+    if (!this.isPipelined) return
+    throw new VarveError<EngineErrorCode>(
+      'ENGINE_PIPELINED',
+      'blocks come in through the pipeline that is open: close it first',
+    )
+  }
+
   private get recorder(): Machine {
     this.recorderMachine ??= new Machine()
     return this.recorderMachine
@@ -278,3 +322,5 @@ export type EngineErrorCode =
   | 'ENGINE_GENESIS_MISSING'
   /** The store holds another chain than the genesis given. */
   | 'ENGINE_CHAIN_MISMATCH'
+  /** A block is handed to the engine itself while a pipeline over it is open. */
+  | 'ENGINE_PIPELINED'

@@ -26,6 +26,7 @@ export {
 } from './importChain.ts'
 export type { ImportOutcome } from './importOutcome.ts'
 export type { IntakeErrorCode } from './intake.ts'
+export { MEMORY_BYTES_MIN } from './memory.ts'
 export { encodedBlockSource, openBlockSource } from './openBlockSource.ts'
 export {
   blockOfPayload,
@@ -34,6 +35,14 @@ export {
   type PayloadExtras,
 } from './payload.ts'
 export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
+export type {
+  Accepted,
+  Pipeline,
+  PipelineErrorCode,
+  PipelineOptions,
+  Pushed,
+} from './pipeline/pipeline.ts'
+export { DURABLE_STEPS, STEP_NEEDS, type Step, type StepListener } from './pipeline/stepOrder.ts'
 export { SenderPool, type SentBlock } from './senders/senderPool.ts'
 export type { BlockWitness } from './stateless/witness.ts'
 export type { HeadMove } from './tree/keptChain.ts'

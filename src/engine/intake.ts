@@ -23,6 +23,7 @@ import { draftAfter, resealed } from './draft.ts'
 import type { EngineOptions } from './engine.ts'
 import type { ImportOutcome } from './importOutcome.ts'
 import type { PhaseClock } from './phases.ts'
+import type { CheckTools, PipelineHost } from './pipeline/host.ts'
 import type { BlockNode } from './tree/blockTree.ts'
 import type { HeadMove, KeptChain } from './tree/keptChain.ts'
 import { stateNotKept } from './tree/keptState.ts'
@@ -57,6 +58,7 @@ export class Intake {
   private readonly batchBlockCount: number
   private readonly historyBlocks: number
   private readonly sideBlockCountMax: number
+  private readonly batchMsMax: number
   private lastWriteMs = performance.now()
   private failure: unknown
 
@@ -65,6 +67,7 @@ export class Intake {
     this.options = options
     this.machine = options.machine ?? new Machine()
     this.batchBlockCount = options.batchBlockCount ?? BATCH_BLOCK_COUNT
+    this.batchMsMax = options.batchMilliseconds ?? BATCH_MS_MAX
     this.historyBlocks = options.historyBlocks ?? HISTORY_BLOCK_COUNT
     assert(
       Number.isSafeInteger(this.historyBlocks) && this.historyBlocks >= 0,
@@ -173,22 +176,21 @@ export class Intake {
 
   /** What a block on top of `parent` is checked with. */
   checkContext(parent: BlockNode): Omit<CheckContext, 'roots'> {
-    const { chain, spec, recovery, clock } = this.parts
-    const { precompileSet, seals, blockExecutor } = this.options
-    const { machine } = this
+    const { chain } = this.parts
     return {
-      spec,
+      ...this.checkTools(),
       parent,
       ancestors: chain,
       view: chain.viewOf(parent),
       blockHash: chain.blockHashBefore(parent),
-      machine,
-      recovery,
-      precompileSet,
-      seals,
-      blockExecutor,
-      clock,
     }
+  }
+
+  /** What blocks are checked with, whatever they stand on. */
+  private checkTools(): CheckTools {
+    const { spec, recovery, clock } = this.parts
+    const { precompileSet, seals, blockExecutor } = this.options
+    return { spec, machine: this.machine, recovery, precompileSet, seals, blockExecutor, clock }
   }
 
   /** Takes in a verified block. The journal of accepted blocks, once there is one, is written here. */
@@ -217,13 +219,47 @@ export class Intake {
   }
 
   private writeWhenDue(): void {
-    const { waitingCount, waitingBytes } = this.parts.chain
-    if (
+    if (this.isWriteDue()) this.flush()
+  }
+
+  private isWriteDue(): boolean {
+    const { waitingCount, waitingBytes, isWriteDue } = this.parts.chain
+    return (
       waitingCount >= this.batchBlockCount ||
       waitingBytes >= BATCH_BYTES_MAX ||
-      performance.now() - this.lastWriteMs >= BATCH_MS_MAX
+      isWriteDue ||
+      (waitingCount > 0 && performance.now() - this.lastWriteMs >= this.batchMsMax)
     )
-      this.flush()
+  }
+
+  /** What a pipeline asks of this engine. */
+  pipelineHost(release: () => void): PipelineHost {
+    const { spec, chain } = this.parts
+    return {
+      spec,
+      chain,
+      checkTools: () => this.checkTools(),
+      knows: ({ number, hash }) => this.knows(number, hash),
+      accept: (block, { outcome, state, totalDifficulty }) => {
+        const { receipts, delta } = outcome
+        const record = { header: block.header, body: block, totalDifficulty, receipts }
+        const move = chain.extendTo(record, delta.codes, state)
+        chain.keepNewest(this.historyBlocks)
+        return { status: 'head', ...move }
+      },
+      importInline: (block, senders) => this.import(block, senders),
+      produceInline: (choices, senders) => this.produce(choices, 'latest', senders),
+      flushInline: () => this.flush(),
+      isWriteDue: () => this.isWriteDue(),
+      noteWrite: () => {
+        this.lastWriteMs = performance.now()
+      },
+      isFull: () => chain.isFull,
+      fail: (error) => {
+        this.failure = error
+      },
+      release,
+    }
   }
 
   /** @throws VarveError ENGINE_FAILED */

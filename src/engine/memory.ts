@@ -5,13 +5,16 @@ import type { StateMemory } from './tree/chainState.ts'
 export type { StateMemory } from './tree/chainState.ts'
 
 const MEMORY_BYTES = 2 ** 30
-const MEMORY_BYTES_MIN = 64 * 2 ** 20
+/** Least budget: some blocks' layers fit. */
+export const MEMORY_BYTES_MIN = 64 * 2 ** 20
 /** An account, or a slot, that was read, with its key and its place in the map. */
 const CACHED_ACCOUNT_BYTES = 250
 const CACHED_SLOT_BYTES = 250
 
 /** Half for layers; an eighth each for accounts and slots that were read; a quarter for trie nodes. */
-export function stateMemory(bytes: number = MEMORY_BYTES): StateMemory {
+export function stateMemory(
+  bytes: number = MEMORY_BYTES,
+): StateMemory & { readonly nodeBytesMax: number } {
   assert(
     Number.isSafeInteger(bytes) && bytes >= MEMORY_BYTES_MIN,
     `memoryBytes: an integer from ${MEMORY_BYTES_MIN} up`,
@@ -19,6 +22,7 @@ export function stateMemory(bytes: number = MEMORY_BYTES): StateMemory {
   return {
     layerBytesMax: Math.floor(bytes / 2),
     accountCountMax: Math.floor(bytes / 8 / CACHED_ACCOUNT_BYTES),
+    nodeBytesMax: Math.floor(bytes / 4),
     slotCountMax: Math.floor(bytes / 8 / CACHED_SLOT_BYTES),
   }
 }

@@ -1,9 +1,10 @@
 export { dataFile } from './lmdbFile.ts'
-export { type LmdbStoreOptions, openLmdbStore } from './lmdbStore.ts'
+export { type LmdbStoreOptions, openLmdbStore, openSharedStore } from './lmdbStore.ts'
 export { memoryStore } from './memoryStore.ts'
 export {
   KEY_BYTES_MAX,
   type RangeBounds,
+  type SharedStore,
   type Store,
   type StoreEntry,
   type StoreErrorCode,

@@ -25,6 +25,7 @@ import {
   type KeyInterval,
   keyInterval,
   type RangeBounds,
+  type SharedStore,
   type Store,
   type StoreEntry,
   type StoreErrorCode,
@@ -68,20 +69,23 @@ export function openLmdbStore(folder: string, options: LmdbStoreOptions = {}): S
         { folder: path },
       )
   }
-  return new LmdbStore(path, readOnly, () =>
-    open<Uint8Array, Uint8Array>({
-      path,
-      noSubdir: false,
-      maxDbs: TABLES.length + 5,
-      readOnly,
-      // With overlapping sync, a commit may return before it is on the disk.
-      overlappingSync: false,
-      noSync: sync === 'os',
-      ...(mapSize === undefined ? {} : { mapSize }),
-      ...BINARY,
-    }),
-  )
+  return new LmdbStore({ folder: path, sync }, readOnly ? 'reader' : 'writer', mapSize)
 }
+
+/**
+ * Opens a database on a further thread of the process that has it open for writing. It may be read and written to there,
+ * by one thread at a time; the lock stays the first one's, which closes last.
+ * @throws VarveError as `openLmdbStore`
+ */
+export function openSharedStore(shared: SharedStore): Store {
+  return new LmdbStore(shared, 'further thread', undefined)
+}
+
+/**
+ * What a handle is for: `writer` takes the folder's lock; `reader` reads beside another process's writer; `further
+ * thread` shares the writer of its own process.
+ */
+type LmdbRole = 'writer' | 'reader' | 'further thread'
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
 /** Keys that one step of a range deletion holds in memory. */
@@ -97,6 +101,7 @@ type LmdbTable = Database<Uint8Array, Uint8Array>
 
 class LmdbStore implements Store {
   readonly description: string
+  readonly shared: SharedStore | undefined
   private readonly folder: string
   private readonly readOnly: boolean
   private readonly root: LmdbRoot
@@ -110,18 +115,31 @@ class LmdbStore implements Store {
   /** Set by a failure after which the library must not be written to. */
   private writeFault: unknown
 
-  constructor(folder: string, readOnly: boolean, openRoot: () => LmdbRoot) {
+  constructor(shared: SharedStore, role: LmdbRole, mapSize: number | undefined) {
+    const { folder, sync } = shared
+    const readOnly = role === 'reader'
     this.folder = folder
     this.readOnly = readOnly
+    this.shared = readOnly ? undefined : shared
     this.description = `lmdb ${folder}${readOnly ? ' (read-only)' : ''}`
     try {
-      this.root = openRoot()
+      this.root = open<Uint8Array, Uint8Array>({
+        path: folder,
+        noSubdir: false,
+        maxDbs: TABLES.length + 5,
+        readOnly,
+        // With overlapping sync, a commit may return before it is on the disk.
+        overlappingSync: false,
+        noSync: sync === 'os',
+        ...(mapSize === undefined ? {} : { mapSize }),
+        ...BINARY,
+      })
     } catch (error) {
       throw this.openFault(error)
     }
     let releaseLock = () => {}
     try {
-      if (!readOnly) {
+      if (role === 'writer') {
         checkTableNames(this.root, folder)
         releaseLock = acquireWriterLock(folder, (work) => {
           this.root.transactionSync(() => {

@@ -13,9 +13,15 @@ export const KEY_BYTES_MAX = 511
 /** Longest value: 64 MiB, as the largest item a chain file may hold. The empty value is a value. */
 export const VALUE_BYTES_MAX = 64 * 1024 * 1024
 
+/** How another thread of the process that writes to a store opens it too. A message can carry it. */
+export type SharedStore = { readonly folder: string; readonly sync: 'always' | 'os' }
+
 export interface Store {
   /** One line for a person: the kind of the store and, where it has one, its folder. */
   readonly description: string
+
+  /** For `openSharedStore` on another thread; absent where the store is this thread's alone, or is only read. */
+  readonly shared?: SharedStore | undefined
 
   /** Value of `key`, or `undefined`. The array is a copy that the caller owns. @throws VarveError STORE_CLOSED */
   get(table: Table, key: Uint8Array): Uint8Array | undefined

@@ -1,3 +1,4 @@
+export { Lane } from './lane.ts'
 export {
   type PoolErrorCode,
   threadCountDefault,

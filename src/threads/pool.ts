@@ -153,13 +153,13 @@ export class WorkerPool<Request, Reply> {
   }
 }
 
-function faultOfWire(fault: WireFault): Error {
+export function faultOfWire(fault: WireFault): Error {
   return fault.code === undefined
     ? new VarveError<PoolErrorCode>('THREAD_FAILED', `worker: ${fault.message}`)
     : new VarveError(fault.code, fault.message, fault.data)
 }
 
-function diedFault(exitCode: number, cause: unknown): VarveError<PoolErrorCode> {
+export function diedFault(exitCode: number, cause: unknown): VarveError<PoolErrorCode> {
   const reason = cause instanceof Error ? `: ${cause.message}` : ''
   return new VarveError(
     'THREAD_DIED',
@@ -169,7 +169,7 @@ function diedFault(exitCode: number, cause: unknown): VarveError<PoolErrorCode> 
   )
 }
 
-function closedFault(): VarveError<PoolErrorCode> {
+export function closedFault(): VarveError<PoolErrorCode> {
   return new VarveError('THREAD_POOL_CLOSED', 'thread pool: it was closed')
 }
 

@@ -33,7 +33,11 @@ export type RunReport = {
   readonly blocks: number
   readonly transactions: number
   readonly seconds: number
+  /** Until the last block is in the store. */
   readonly tps: number
+  /** Until the root of the last block was confirmed. */
+  readonly acceptedSeconds: number
+  readonly acceptedTps: number
   readonly gas: bigint
   readonly gasPerSecond: number
   /** Of a block, from its transactions to its root and place in the chain. */

@@ -7,6 +7,7 @@
  * this thread; stages of their own threads will come in at `Engine`, not here.
  */
 import { toHex, VarveError } from '../../base/index.ts'
+import type { Header } from '../../codec/index.ts'
 import { type Engine, openEngine, SenderPool } from '../../engine/index.ts'
 import { type BlockExecutor, executeBlock, executeTransfers } from '../../execute/index.ts'
 import { openLmdbStore, type Store } from '../../store/index.ts'
@@ -37,11 +38,16 @@ export type RunOptions = {
   readonly verifyNonces: boolean
   readonly seed: number
   readonly sync: 'always' | 'os'
+  /** Whether stages overlap. */
+  readonly isPipelined: boolean
+  readonly memoryBytes?: number
   readonly onBlock?: (done: number) => void
 }
 
 /** Blocks whose senders are recovered while another one is executed. */
 const BLOCKS_AHEAD = 2
+/** Blocks are written when memory asks for it, or after so long. */
+const BATCH_MS = 30_000
 const SECONDS_PER_BLOCK = 12n
 const COINBASE = new Uint8Array(20).fill(0xcb)
 
@@ -61,7 +67,13 @@ export async function runExecutor(options: RunOptions): Promise<RunReport> {
 export async function runOn(store: Store, options: RunOptions): Promise<RunReport> {
   const tally = { gas: 0n }
   const blockExecutor = watchedExecutor(options.executor, tally)
-  const engine = await openEngine({ store, blockExecutor })
+  const memory = options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }
+  const engine = await openEngine({
+    store,
+    blockExecutor,
+    batchMilliseconds: BATCH_MS,
+    ...memory,
+  })
   const counts = decodeCounts(engine.header(0)!.header.extraData)
   const workload = new Workload({
     ...options,
@@ -77,7 +89,7 @@ export async function runOn(store: Store, options: RunOptions): Promise<RunRepor
     const feed = new BlockFeed(workload, options, pool)
     const run = await measuredRun(engine, feed, options)
     const noncesVerified = options.verifyNonces ? verifyNonces(engine, workload) : null
-    const { seconds, latencies, stages, roots } = run
+    const { seconds, acceptedSeconds, latencies, stages, roots } = run
     const transactions = options.blocks * options.blockSize
     return {
       database: counts,
@@ -88,6 +100,8 @@ export async function runOn(store: Store, options: RunOptions): Promise<RunRepor
       transactions,
       seconds,
       tps: transactions / seconds,
+      acceptedSeconds,
+      acceptedTps: transactions / acceptedSeconds,
       gas: tally.gas,
       gasPerSecond: Number(tally.gas) / seconds,
       latencyMs: latencyOf(latencies),
@@ -102,32 +116,47 @@ export async function runOn(store: Store, options: RunOptions): Promise<RunRepor
 }
 
 /** Takes the time of everything from the first block, or from its making where that is not done ahead, to the last write. */
-async function measuredRun(engine: Engine, feed: BlockFeed, { blocks, onBlock }: RunOptions) {
+async function measuredRun(
+  engine: Engine,
+  feed: BlockFeed,
+  { blocks, isPipelined, onBlock }: RunOptions,
+) {
   const latencies: number[] = []
   const roots: string[] = []
   feed.prepare()
+  const pipeline = isPipelined ? engine.pipeline() : undefined
+  let { timestamp } = engine.head.header
   const start = performance.now()
   await feed.recoverAhead()
   for (let done = 1; done <= blocks; done++) {
     const { transactions, senders } = await feed.next()
     const blockStart = performance.now()
-    const timestamp = engine.head.header.timestamp + SECONDS_PER_BLOCK
+    timestamp += SECONDS_PER_BLOCK
     const choices = { coinbase: COINBASE, timestamp, transactions }
-    const { header } = engine.produce(choices, 'latest', senders)
-    latencies.push(performance.now() - blockStart)
-    roots.push(toHex(header.stateRoot))
-    onBlock?.(done)
+    const finish = ({ stateRoot }: Header): void => {
+      latencies[done - 1] = performance.now() - blockStart
+      roots[done - 1] = toHex(stateRoot)
+      onBlock?.(done)
+    }
+    if (pipeline === undefined) finish(engine.produce(choices, 'latest', senders).header)
+    else {
+      const { accepted } = await pipeline.produce(choices, senders)
+      accepted.then(({ block }) => finish(block.header)).catch(() => undefined)
+    }
   }
+  await pipeline?.drain()
+  const acceptedSeconds = (performance.now() - start) / 1000
   const blocksSeconds = latencies.reduce((sum, latency) => sum + latency, 0) / 1000
   const writtenBefore = engine.phases.write
-  engine.flush()
+  if (pipeline === undefined) engine.flush()
+  else await pipeline.close()
   const seconds = (performance.now() - start) / 1000
   const { decode: _, ...phases } = engine.phases
   const { validate, senders, execute, root } = phases
   // Headers, bodies and receipts of blocks that are made: their lists' roots, seals and rows.
   const seal = blocksSeconds - validate - senders - execute - root - writtenBefore
   const stages = { ...feed.seconds, ...phases, seal: Math.max(0, seal) }
-  return { seconds, latencies, roots, stages }
+  return { seconds, acceptedSeconds, latencies, roots, stages }
 }
 
 /** Gives the blocks with their senders, as far ahead as the options say. */

@@ -9,7 +9,7 @@
  *
  * Not here: states that the store has passed. `KeptState` lays the deltas between over the head's.
  */
-import { assert } from '../../base/index.ts'
+import { assert, bytesEqual } from '../../base/index.ts'
 import {
   type CodeChange,
   FlatState,
@@ -34,6 +34,13 @@ export type StateMemory = {
   readonly slotCountMax: number
 }
 
+/** What a write under way holds. */
+type Writing = {
+  readonly state: LayeredState
+  readonly root: Uint8Array
+  readonly span: LayeredMap
+}
+
 /** Above this share of its bytes the layers are full: a block more may not fit. */
 const FULL_SHARE = 0.75
 /** Above this share a write is due, so that the layers below may end. */
@@ -47,7 +54,7 @@ export class ChainState {
   private current: LayeredState
   /** Codes that the store may lack, by hash; those of side blocks too. */
   private codes = new Map<HashKey, Uint8Array>()
-  private writing: { readonly state: LayeredState; readonly span: LayeredMap } | undefined
+  private writing: Writing | undefined
   private writingCodes = new Map<HashKey, Uint8Array>()
 
   /**
@@ -138,6 +145,14 @@ export class ChainState {
     else this.add(node, state)
   }
 
+  /** What leads to the head's state from the one with this root in the store, be it before a write under way or after. */
+  changesOn(root: Uint8Array): StateDelta {
+    const { writing, current } = this
+    return writing !== undefined && bytesEqual(root, writing.root)
+      ? current.diffSince(writing.state)
+      : current.diffSincePersisted()
+  }
+
   /** Lets the state of a block go that has left the tree. */
   drop(node: BlockNode): void {
     const state = this.states.get(node)
@@ -149,15 +164,16 @@ export class ChainState {
   /**
    * Fixes what lies between the store and the head, for a write. From here on states that do not stand on the head's
    * are made from deltas.
+   * @param root of the head's state
    * @returns the layers in between, open until `finishWrite`
    */
-  beginWrite(): LayeredMap {
+  beginWrite(root: Uint8Array): LayeredMap {
     assert(this.writing === undefined, 'chain state: one write at a time')
     const state = this.current.fork()
     this.layers.announcePersist(state)
     for (const [node, kept] of this.states) if (!kept.isDescendantOf(state)) this.drop(node)
     const span = state.sincePersisted()
-    this.writing = { state, span }
+    this.writing = { state, root, span }
     this.writingCodes = this.codes
     this.codes = new Map()
     return span

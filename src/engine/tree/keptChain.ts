@@ -82,8 +82,8 @@ export class KeptChain {
   /** Blocks that came since the last write. */
   private unwrittenCount = 0
   private isChanged = false
-  /** Number of the head that the write under way has. */
-  private writingNumber = -1
+  /** The head that the write under way has. */
+  private writing: Header | undefined
 
   private constructor(store: Store, start: Start) {
     const { tree, deltas, states, storedRoot, storedTop, summary } = start
@@ -331,21 +331,33 @@ export class KeptChain {
     putHead(batch, tree.head.header)
     this.batch = new WriteBatch()
     this.rows.beginWrite(this.batch)
-    this.writingNumber = tree.head.header.number
+    this.writing = tree.head.header
     this.identityUnwritten = undefined
     this.unwrittenCount = 0
     this.isChanged = false
-    const state = this.states.beginWrite().diffSource()
+    const state = this.states.beginWrite(this.writing.stateRoot).diffSource()
     return { batch, state, deltas: this.deltas.beginWrite() }
   }
 
   /** Tells that the store has what `beginWrite` gave. */
   finishWrite(): void {
+    const { number, stateRoot } = this.writing!
     this.states.finishWrite()
     this.rows.finishWrite()
-    this.canonical.markWritten(this.writingNumber)
+    this.canonical.markWritten(number)
     this.deltas.finishWrite()
-    this.summaries.markWritten()
+    this.summaries.markWritten(stateRoot)
+    this.writing = undefined
+  }
+
+  /** See `Summaries.lend`. */
+  lendSummary(): void {
+    this.summaries.lend()
+  }
+
+  /** Ends `lendSummary`. */
+  takeSummaryBack(): void {
+    this.summaries.takeBack()
   }
 
   /** Tells that the write failed. The chain is then to be opened anew. */

@@ -18,6 +18,7 @@ import {
   type StateDelta,
 } from '../../state/index.ts'
 import type { Store } from '../../store/index.ts'
+import { readHead } from '../chainRecords.ts'
 import type { BlockNode, TreePath } from './blockTree.ts'
 import type { StateSources } from './keptState.ts'
 
@@ -26,8 +27,17 @@ export class Summaries {
   private readonly sources: StateSources
   /** Root of the state in the store. */
   private storedRoot: Uint8Array
-  private main: StateSummary
-  private scratch: { readonly summary: StateSummary; node: BlockNode } | undefined
+  /** `undefined` where somebody else keeps the head's, or until it is asked for. */
+  private main: StateSummary | undefined
+  private isLent = false
+  private scratch:
+    | {
+        readonly summary: StateSummary
+        /** Of the state in the store, whose nodes it reads. */
+        readonly root: Uint8Array
+        node: BlockNode
+      }
+    | undefined
 
   /**
    * @param storedRoot root of the state in the store
@@ -37,12 +47,12 @@ export class Summaries {
     this.store = store
     this.sources = sources
     this.storedRoot = storedRoot
-    this.main = main ?? this.open()
+    this.main = main
   }
 
   /** The summary of a kept state. It moves with the next call for another one: not to be held, nor to be changed. */
   at(node: BlockNode): StateSummary {
-    return node === this.sources.tree.head ? this.main : this.scratchAt(node)
+    return node === this.sources.tree.head && !this.isLent ? this.ownMain : this.scratchAt(node)
   }
 
   /** Nodes of a kept state by path, as long as `check` passes; each is found wherever the summaries stand by then. */
@@ -74,6 +84,20 @@ export class Summaries {
     }
   }
 
+  /**
+   * Tells that somebody else hashes the head's state from here on, who begins at the stored one. All other states are
+   * hashed here as before.
+   */
+  lend(): void {
+    this.main = undefined
+    this.isLent = true
+  }
+
+  /** Ends `lend`. */
+  takeBack(): void {
+    this.isLent = false
+  }
+
   /** Tells which block the summary that checked it stands at, before the head moves. */
   settle(node: BlockNode): void {
     if (node.parent !== this.sources.tree.head) this.scratch!.node = node
@@ -85,7 +109,7 @@ export class Summaries {
    */
   moveHead(deltas: readonly StateDelta[]): void {
     try {
-      this.main.update(mergeDeltas(deltas))
+      this.ownMain.update(mergeDeltas(deltas))
     } catch (error) {
       this.main = this.open()
       throw error
@@ -94,18 +118,26 @@ export class Summaries {
 
   /** Takes what the main summary changed since the last write. */
   collect(): ReturnType<StateSummary['collect']> {
-    return this.main.collect()
+    return this.ownMain.collect()
   }
 
-  /** Tells that the store has what `collect` gave: its nodes are now the head's. */
-  markWritten(): void {
-    this.storedRoot = this.sources.tree.head.header.stateRoot
+  /** Tells that the store has what `collect` gave. @param root of the state that it is of */
+  markWritten(root: Uint8Array): void {
+    this.storedRoot = root
     this.scratch = undefined
+    this.main?.shrink()
+  }
+
+  private get ownMain(): StateSummary {
+    this.main ??= this.open()
+    return this.main
   }
 
   private scratchAt(node: BlockNode): StateSummary {
     const { tree } = this.sources
-    if (this.scratch?.node.isKept !== true) this.scratch = { summary: this.open(), node: tree.head }
+    const root = this.rootInStore()
+    if (this.scratch?.node.isKept !== true || !bytesEqual(this.scratch.root, root))
+      this.scratch = { summary: this.open(), root, node: tree.head }
     const { scratch } = this
     if (scratch.node === node) return scratch.summary
     try {
@@ -120,9 +152,15 @@ export class Summaries {
 
   /** A new summary at the head: the stored one, with what the store lacks on top. */
   private open(): StateSummary {
-    const summary = new StateSummary(storedNodes(this.store), this.storedRoot)
-    summary.update(this.sources.states.head.diffSincePersisted())
+    const root = this.rootInStore()
+    const summary = new StateSummary(storedNodes(this.store), root)
+    summary.update(this.sources.states.changesOn(root))
     return summary
+  }
+
+  /** While another thread writes, the store itself says how far it is; within one turn that does not change. */
+  private rootInStore(): Uint8Array {
+    return this.isLent ? readHead(this.store).stateRoot : this.storedRoot
   }
 
   private walk(summary: StateSummary, { back, forward }: TreePath): void {
@@ -143,7 +181,7 @@ export class Summaries {
     }
     try {
       const delta = completeDelta(roots.delta, view)
-      if (bytesEqual(this.main.update(invertDelta(delta)), parent.header.stateRoot)) return
+      if (bytesEqual(this.ownMain.update(invertDelta(delta)), parent.header.stateRoot)) return
     } catch {
       // A damaged store, or an update that stopped half-way: opening anew says what it is.
     }

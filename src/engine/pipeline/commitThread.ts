@@ -1,0 +1,50 @@
+/** The commit stage on a thread of its own: rows are made and written there, from layers that lie in shared memory. */
+import type { PackedBatch, SharedStore } from '../../store/index.ts'
+import { Lane, workerUrl } from '../../threads/index.ts'
+import { type PostedSegment, type PostedSource, posted, SegmentSender } from './segmentPost.ts'
+import type { CommitStage, CommitWork } from './stages.ts'
+
+export type CommitRequest =
+  | {
+      readonly kind: 'write'
+      readonly rows: PackedBatch
+      readonly nodes: PackedBatch
+      readonly state: PostedSource
+      readonly deltas: readonly {
+        readonly number: number
+        readonly hash: Uint8Array
+        readonly source: PostedSource
+      }[]
+      readonly segments: readonly PostedSegment[]
+    }
+  | { readonly kind: 'close' }
+
+export class CommitThread implements CommitStage {
+  private readonly lane: Lane<CommitRequest, undefined>
+  private readonly segments = new SegmentSender()
+
+  constructor(store: SharedStore) {
+    this.lane = new Lane(workerUrl(import.meta.url, './commit.worker'), store)
+  }
+
+  async write({ rows, nodes, state, deltas }: CommitWork): Promise<void> {
+    const request: CommitRequest = {
+      kind: 'write',
+      rows,
+      nodes,
+      state: posted(state),
+      deltas: deltas.map(({ number, hash, source }) => ({ number, hash, source: posted(source) })),
+      // All layers of one chain lie in the same segments, so one source names those of all.
+      segments: this.segments.missing(state),
+    }
+    await this.lane.run(
+      request,
+      [rows, nodes].flatMap(({ slab, fields }) => [slab.buffer, fields.buffer]),
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.lane.run({ kind: 'close' }).catch(() => undefined)
+    await this.lane.close()
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * What blocks go through besides their execution. Each stage runs on this thread or on one of its own, and answers in
+ * the order in which it was asked; results never depend on where it runs.
+ */
+import type { DiffSource } from '../../state/index.ts'
+import type { PackedBatch, Store } from '../../store/index.ts'
+import type { DeltaRow } from '../tree/deltaKeeper.ts'
+import { CommitThread } from './commitThread.ts'
+import { InlineCommit } from './inlineCommit.ts'
+import { InlineSummary } from './inlineSummary.ts'
+import { SummaryThread } from './summaryThread.ts'
+
+/** The hashes of the chain's newest state. */
+export interface SummaryStage {
+  /** The state root after one more block. @param source the block's layer alone, open until the answer */
+  advance(source: DiffSource): Promise<Uint8Array>
+  /** Takes the newest block back. @param source as given to `advance` */
+  retreat(source: DiffSource): Promise<void>
+  /** Nodes that changed since the last call, net, as rows of a batch. They count as written from here on. */
+  collect(): Promise<PackedBatch>
+  /** Tells that the store holds all that was collected. */
+  markPersisted(): void
+  /** Ends the stage. */
+  close(): Promise<void>
+}
+
+/** All that one write holds. */
+export type CommitWork = {
+  /** Rows of blocks, codes, index and head record. */
+  readonly rows: PackedBatch
+  readonly nodes: PackedBatch
+  /** From the stored state to the head's: the flat rows. */
+  readonly state: DiffSource
+  readonly deltas: readonly DeltaRow[]
+}
+
+/** Writes to the store. */
+export interface CommitStage {
+  /** Writes all of it in one transaction. @throws VarveError STORE_*; the store is then as it was */
+  write(work: CommitWork): Promise<void>
+  close(): Promise<void>
+}
+
+export type Stages = { readonly summary: SummaryStage; readonly commit: CommitStage }
+
+export type StagesOptions = {
+  /** Bytes of trie nodes that are kept over a write. */
+  readonly nodeBytesMax: number
+  /** Whether stages may have threads of their own. A store that only this thread can open runs them here. */
+  readonly isThreaded: boolean
+}
+
+/** Opens the stages over a store that holds the chain up to its head. @param root of the head's state */
+export function openStages(store: Store, root: Uint8Array, options: StagesOptions): Stages {
+  const { nodeBytesMax, isThreaded } = options
+  const { shared } = store
+  if (!isThreaded || shared === undefined)
+    return {
+      summary: new InlineSummary(store, root, nodeBytesMax),
+      commit: new InlineCommit(store),
+    }
+  return {
+    summary: new SummaryThread({ ...shared, root, nodeBytesMax }),
+    commit: new CommitThread(shared),
+  }
+}

@@ -1,0 +1,57 @@
+/** The summary stage on a thread of its own. It reads the store's nodes there, and the layers where they lie. */
+import type { DiffSource } from '../../state/index.ts'
+import type { PackedBatch, SharedStore } from '../../store/index.ts'
+import { Lane, workerUrl } from '../../threads/index.ts'
+import { type PostedSegment, type PostedSource, posted, SegmentSender } from './segmentPost.ts'
+import type { SummaryStage } from './stages.ts'
+
+export type SummaryThreadOptions = SharedStore & {
+  readonly root: Uint8Array
+  readonly nodeBytesMax: number
+}
+
+export type SummaryRequest =
+  | {
+      readonly kind: 'advance' | 'retreat'
+      readonly source: PostedSource
+      readonly segments: readonly PostedSegment[]
+    }
+  | { readonly kind: 'collect' | 'markPersisted' | 'close' }
+
+/** The root after `advance`, the rows after `collect`, else nothing. */
+export type SummaryReply = Uint8Array | PackedBatch | undefined
+
+export class SummaryThread implements SummaryStage {
+  private readonly lane: Lane<SummaryRequest, SummaryReply>
+  private readonly segments = new SegmentSender()
+
+  constructor(options: SummaryThreadOptions) {
+    this.lane = new Lane(workerUrl(import.meta.url, './summary.worker'), options)
+  }
+
+  async advance(source: DiffSource): Promise<Uint8Array> {
+    return (await this.step('advance', source)) as Uint8Array
+  }
+
+  async retreat(source: DiffSource): Promise<void> {
+    await this.step('retreat', source)
+  }
+
+  async collect(): Promise<PackedBatch> {
+    return (await this.lane.run({ kind: 'collect' })) as PackedBatch
+  }
+
+  markPersisted(): void {
+    // Where the thread has died, the next request says so.
+    this.lane.run({ kind: 'markPersisted' }).catch(() => undefined)
+  }
+
+  async close(): Promise<void> {
+    await this.lane.run({ kind: 'close' }).catch(() => undefined)
+    await this.lane.close()
+  }
+
+  private step(kind: 'advance' | 'retreat', source: DiffSource): Promise<SummaryReply> {
+    return this.lane.run({ kind, source: posted(source), segments: this.segments.missing(source) })
+  }
+}
