@@ -1,5 +1,5 @@
 /** Reading what a person typed: addresses, slots, numbers. */
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { ADDRESS_BYTES, fromBareHex, HASH_BYTES } from '../base/index.ts'
 import { MEMORY_BYTES_MIN } from '../engine/index.ts'
 
@@ -45,7 +45,7 @@ export function parsePositive(text: string): number {
 }
 
 /** Bytes, with a unit of 1,024 where one is named: `67108864`, `64M`, `2GiB`. At least what an engine takes. */
-export function parseMemory(text: string): number {
+function parseMemory(text: string): number {
   const [, digits, unit = ''] = /^(\d+)\s*([KMGT]?)(?:i?B)?$/i.exec(text) ?? []
   const value = Number(digits) * 1024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' ')
   if (!Number.isSafeInteger(value) || value < MEMORY_BYTES_MIN)
@@ -53,6 +53,21 @@ export function parseMemory(text: string): number {
       `"${text}" is no amount of memory: expected bytes, or as 512M, from 64M up.`,
     )
   return value
+}
+
+/** `--pipeline`, of every command that executes blocks into a database. */
+export function pipelineOption(): Option {
+  return new Option('--pipeline <on|off>', 'whether roots and writes are made on other threads')
+    .choices(['on', 'off'])
+    .default('on')
+}
+
+/** `--memory`, of the same commands. */
+export function memoryOption(): Option {
+  return new Option(
+    '--memory <bytes>',
+    'for states, trie nodes and what waits for a write, as 512M or 2G (default: 1G)',
+  ).argParser(parseMemory)
 }
 
 /** `latest` or a block number. */

@@ -10,7 +10,13 @@ import {
   importChain,
   openBlockSource,
 } from '../engine/index.ts'
-import { parseCount, parseFolder, parsePositive } from './arguments.ts'
+import {
+  memoryOption,
+  parseCount,
+  parseFolder,
+  parsePositive,
+  pipelineOption,
+} from './arguments.ts'
 import { databaseHasChain, withWritableEngine } from './database.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
 import { loadGenesis } from './genesis.ts'
@@ -23,6 +29,8 @@ type ImportFlags = {
   readonly to?: number
   readonly batch?: number
   readonly history?: number
+  readonly pipeline?: 'on' | 'off'
+  readonly memory?: number
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -42,6 +50,8 @@ export function addImportCommand(program: Command): void {
     .option('--to <number>', 'last block to import', parseCount)
     .option('--batch <blocks>', 'blocks in one write to the database', parsePositive)
     .option('--history <blocks>', 'blocks behind the head whose states are kept (128)', parseCount)
+    .addOption(pipelineOption())
+    .addOption(memoryOption())
     .option('--json', 'print one JSON object')
     .option('--quiet', 'no progress')
     .addHelpText(
@@ -91,7 +101,8 @@ export async function importFiles(
   const genesis = found === undefined ? {} : { genesis: found }
   const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
   const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
-  const options = { ...genesis, ...batch, ...history }
+  const memory = flags.memory === undefined ? {} : { memoryBytes: flags.memory }
+  const options = { ...genesis, ...batch, ...history, ...memory }
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
@@ -157,6 +168,7 @@ async function importSource(
     return await importChain(engine, source, {
       signal,
       onProgress,
+      isPipelined: flags.pipeline !== 'off',
       ...(flags.to === undefined ? {} : { to: flags.to }),
     })
   } finally {

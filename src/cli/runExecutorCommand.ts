@@ -1,6 +1,12 @@
 /** `varve run-executor`: the executor benchmark on a database of `create-db`. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { parseCount, parseFolder, parseMemory, parsePositive } from './arguments.ts'
+import {
+  memoryOption,
+  parseCount,
+  parseFolder,
+  parsePositive,
+  pipelineOption,
+} from './arguments.ts'
 import { databaseHasChain } from './database.ts'
 import type { AccountCounts } from './executor/accountBook.ts'
 import {
@@ -90,16 +96,8 @@ export function addRunExecutorCommand(program: Command): void {
     .option('--split-stages', 'as that; recover all senders before the first block is executed')
     .option('--recover-senders', 'sign for real and recover on threads; else senders are known')
     .option('--verify-sequence-numbers', 'compare nonces with what was sent, in the end')
-    .addOption(
-      new Option('--pipeline <on|off>', 'whether roots and writes are made on other threads')
-        .choices(['on', 'off'])
-        .default('on'),
-    )
-    .option(
-      '--memory <bytes>',
-      'for states, trie nodes and what waits for a write (default: 1 GiB)',
-      parseMemory,
-    )
+    .addOption(pipelineOption())
+    .addOption(memoryOption())
     .addOption(
       new Option('--sync <mode>', 'when a write is durable')
         .choices(['always', 'os'])

@@ -3,8 +3,10 @@
  * cleanly when asked to; a later call goes on where the store stands.
  */
 import { bytesEqual, toHex, VarveError } from '../base/index.ts'
+import type { Block } from '../codec/index.ts'
 import type { BlockSource } from './blockSource.ts'
 import type { Engine } from './engine.ts'
+import type { Pipeline, Pushed } from './pipeline/pipeline.ts'
 import { SenderPool } from './senders/senderPool.ts'
 
 /** Milliseconds of work between two looks at the event loop, so that signals and timers are served. */
@@ -17,6 +19,8 @@ export type ImportOptions = {
   readonly onProgress?: (progress: ImportProgress) => void
   /** Stops after the block at hand; what was accepted is written. */
   readonly signal?: AbortSignal
+  /** Whether roots and writes are made beside the execution (`Engine.pipeline`). */
+  readonly isPipelined?: boolean
 }
 
 /** Where an import is. `done` of `total` blocks of this stage. */
@@ -61,25 +65,82 @@ export async function importChain(
   await checkSource(source, pacer, options)
   engine.clock.book('decode', performance.now() - checkStart)
   if (pacer.isStopped) return { blockCount: 0, gasUsed: 0n, isStopped: true }
-  const total = last - from + 1
-  let blockCount = 0
-  let gasUsed = 0n
+  const run = new ImportRun(engine, options, last - from + 1)
   const senderPool = new SenderPool()
   try {
     for await (const { block, senders } of senderPool.withSenders(source.blocks(from))) {
       if (block.header.number > last || pacer.isStopped) break
-      engine.import(block, senders)
-      blockCount++
-      const { number } = block.header
-      gasUsed += block.header.gasUsed
-      options.onProgress?.({ stage: 'import', done: blockCount, total, number, gasUsed })
+      await run.add(block, senders)
       if (pacer.isDue) await pacer.rest()
     }
+    await run.finish()
   } finally {
     await senderPool.close()
-    if (engine.isUsable) engine.flush()
+    await run.close()
   }
+  const { blockCount, gasUsed } = run
   return { blockCount, gasUsed, isStopped: pacer.isStopped }
+}
+
+/** Hands blocks to the engine, or to a pipeline over it, and counts what was accepted. */
+class ImportRun {
+  blockCount = 0
+  gasUsed = 0n
+  private readonly engine: Engine
+  private readonly pipeline: Pipeline | undefined
+  private readonly onProgress: ImportOptions['onProgress']
+  private readonly total: number
+  private refusal: unknown
+
+  constructor(engine: Engine, { onProgress, isPipelined }: ImportOptions, total: number) {
+    this.engine = engine
+    this.onProgress = onProgress
+    this.total = total
+    this.pipeline = isPipelined === true ? engine.pipeline() : undefined
+  }
+
+  /** @throws VarveError of a rule that this block breaks, or one before it whose root came late */
+  async add(block: Block, senders: readonly Uint8Array[] | undefined): Promise<void> {
+    if (this.pipeline === undefined) {
+      this.engine.import(block, senders)
+      this.count(block)
+      return
+    }
+    let pushed: Pushed
+    try {
+      pushed = await this.pipeline.push(block, senders)
+    } catch (error) {
+      // Where a block before was refused, that is the reason.
+      throw this.refusal ?? error
+    }
+    pushed.accepted.then(
+      () => this.count(block),
+      (error: unknown) => {
+        this.refusal ??= error
+      },
+    )
+    if (this.refusal !== undefined) throw this.refusal
+  }
+
+  /** Waits for the last word on every block. @throws as `add` */
+  async finish(): Promise<void> {
+    await this.pipeline?.drain()
+    if (this.refusal !== undefined) throw this.refusal
+  }
+
+  /** Writes what was accepted. */
+  async close(): Promise<void> {
+    if (!this.engine.isUsable) return
+    if (this.pipeline === undefined) this.engine.flush()
+    else await this.pipeline.close()
+  }
+
+  private count({ header: { number, gasUsed } }: Block): void {
+    this.blockCount++
+    this.gasUsed += gasUsed
+    const { blockCount: done, total } = this
+    this.onProgress?.({ stage: 'import', done, total, number, gasUsed: this.gasUsed })
+  }
 }
 
 /** Runs the source's check to its end, or until the signal. */

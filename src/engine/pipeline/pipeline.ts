@@ -30,12 +30,15 @@ import { WriteBehind } from './writeBehind.ts'
 const ROOTLESS_BLOCKS_MAX = 8
 /** Milliseconds of work on this thread between two turns of the event loop, in which answers of the stages come in. */
 const SLICE_MS = 5
-/** Blocks that go without stages after one that had to: entering and leaving them costs a write. */
 const INLINE_BLOCKS_AFTER_SWITCH = 64
 
 export type PipelineOptions = {
   /** Whether stages run on threads of their own, where the store allows it; true without it. */
   readonly isThreaded?: boolean
+  /** Blocks that go without stages after one that had to, since the way in and out costs a write; 64 without it. */
+  readonly inlineBlocksAfterSwitch?: number
+  /** Puts something between the pipeline and its stages: delays, faults, measurements. */
+  readonly through?: (stages: Stages) => Stages
   /** Told of each step of each block, in the order that `stepOrder.ts` declares. */
   readonly onStep?: StepListener
 }
@@ -57,6 +60,7 @@ type Waiting = {
 export class Pipeline {
   private readonly host: PipelineHost
   private readonly openStages: () => Stages
+  private readonly options: PipelineOptions
   private readonly speculation: Speculation
   private readonly order: StepOrder
   /** In the order of the speculative blocks. */
@@ -70,11 +74,12 @@ export class Pipeline {
   private failure: unknown
 
   /** Use `Engine.pipeline`. */
-  constructor(host: PipelineHost, openStages: () => Stages, { onStep }: PipelineOptions = {}) {
+  constructor(host: PipelineHost, openStages: () => Stages, options: PipelineOptions = {}) {
     this.host = host
     this.openStages = openStages
     this.speculation = new Speculation(host.chain)
-    this.order = new StepOrder(host.chain.head.header.number, onStep)
+    this.order = new StepOrder(host.chain.head.header.number, options.onStep)
+    this.options = options
   }
 
   /** Blocks that were executed and wait for their roots. */
@@ -271,7 +276,8 @@ export class Pipeline {
       return false
     }
     this.host.flushInline()
-    const stages = this.openStages()
+    const { through = (stages) => stages } = this.options
+    const stages = through(this.openStages())
     this.host.chain.lendSummary()
     this.stages = stages
     const { order, host } = this
@@ -307,7 +313,7 @@ export class Pipeline {
     }
     if (this.stages !== undefined) {
       await this.leave()
-      this.inlineLeft = INLINE_BLOCKS_AFTER_SWITCH
+      this.inlineLeft = this.options.inlineBlocksAfterSwitch ?? INLINE_BLOCKS_AFTER_SWITCH
     }
     const outcome = this.host.importInline(block, senders)
     this.order.reset(this.host.chain.head.header.number)
@@ -327,8 +333,13 @@ export class Pipeline {
 
   /** Writes everything that was accepted; nothing waits for its root. */
   private async writeAll(writer: WriteBehind): Promise<void> {
-    await writer.settled()
-    await writer.begin(this.host.chain.head.header.number)
+    try {
+      await writer.settled()
+      await writer.begin(this.host.chain.head.header.number)
+    } catch (error) {
+      this.fail(error)
+      throw error
+    }
   }
 
   /** Waits while too much is under way, and lets answers in. @throws what `checkUsable` throws */

@@ -1,0 +1,142 @@
+/**
+ * Aim: blocks that go through a pipeline end as they do without one, whatever the timing: same answers, same head, same
+ * rows. Method: random trees of valid and invalid blocks, handed to an engine and to a pipeline over another one, with
+ * stages on this thread or on their own, each delayed at random; writes in between.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Fork, isVarveError, toHex } from '../../base/index.ts'
+import type { Block } from '../../codec/index.ts'
+import { memoryStore, openLmdbStore, type Store } from '../../store/index.ts'
+import { Prng } from '../../testing/index.ts'
+import { type Engine, openEngine } from '../engine.ts'
+import { dumpStore } from '../testChain.suite.ts'
+import { makeTree } from '../tree/treeChain.suite.ts'
+import { verifyStore } from '../verify/verifyStore.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { Stages } from './stages.ts'
+
+export type PipelineRun = {
+  readonly fork: Fork
+  readonly blockCount: number
+  /** How many of the newest blocks a block may stand on: 1 for a chain. */
+  readonly spread: number
+  readonly isThreaded: boolean
+  /** Longest delay of a stage. */
+  readonly delayMs: number
+}
+
+export async function fuzzPipeline(seed: number, run: PipelineRun): Promise<void> {
+  const prng = new Prng(seed)
+  const { fork, blockCount, spread, isThreaded, delayMs } = run
+  const { genesis, blocks } = await makeTree(prng, { fork, blockCount, spread, withCopies: false })
+  const where = `seed ${seed} ${JSON.stringify(run)}`
+  const inlineStore = memoryStore()
+  const inline = await openEngine({ store: inlineStore, genesis })
+  const expected = blocks.map(({ block }) => answerOf(() => inline.import(block).status))
+  inline.flush()
+  await withStore(isThreaded, async (store) => {
+    const engine = await openEngine({ store, genesis, batchMilliseconds: prng.between(0, 30) })
+    const pipeline = engine.pipeline({
+      isThreaded,
+      inlineBlocksAfterSwitch: prng.between(0, 3),
+      through: (stages) => (delayMs === 0 ? stages : delayed(stages, new Prng(seed), delayMs)),
+    })
+    const answers = await pushAll(
+      pipeline,
+      engine,
+      blocks.map(({ block }) => block),
+      prng,
+    )
+    await pipeline.close()
+    for (const [index, answer] of answers.entries()) assertAnswer(answer, expected[index]!, where)
+    assert.equal(toHex(engine.head.header.hash), toHex(inline.head.header.hash), where)
+    assert.equal(dumpStore(store), dumpStore(inlineStore), where)
+    assert.deepEqual([...verifyStore(store)], [], where)
+  })
+}
+
+/** Hands all blocks in, reading and writing now and then. */
+async function pushAll(
+  pipeline: Pipeline,
+  engine: Engine,
+  blocks: readonly Block[],
+  prng: Prng,
+): Promise<string[]> {
+  const answers: Promise<string>[] = []
+  for (const block of blocks) {
+    try {
+      const { accepted } = await pipeline.push(block)
+      answers.push(accepted.then(({ status }) => status, codeOf))
+    } catch (error) {
+      answers.push(Promise.resolve(codeOf(error)))
+    }
+    if (prng.oneIn(6)) await pipeline.flush()
+    // Whatever is under way, the state of the head has the root that its header says.
+    if (prng.oneIn(3))
+      assert.equal(toHex(engine.at('latest').root()), toHex(engine.head.header.stateRoot))
+  }
+  await pipeline.drain()
+  return await Promise.all(answers)
+}
+
+/** A block on one that is refused later is known to stand on nothing only afterwards. */
+function assertAnswer(answer: string, expected: string, where: string): void {
+  if (answer === 'PIPELINE_ANCESTOR_REFUSED') assert.equal(expected, 'BLOCK_PARENT_UNKNOWN', where)
+  else assert.equal(answer, expected, where)
+}
+
+function answerOf(work: () => string): string {
+  try {
+    return work()
+  } catch (error) {
+    return codeOf(error)
+  }
+}
+
+function codeOf(error: unknown): string {
+  if (!isVarveError(error)) throw error
+  return error.code
+}
+
+/** The same stages, each answer late by a random time; order is kept, as a thread keeps it. */
+function delayed({ summary, commit }: Stages, prng: Prng, delayMs: number): Stages {
+  let last: Promise<unknown> = Promise.resolve()
+  const inOrder = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = last.then(() => later(prng.between(0, delayMs), work))
+    last = result.catch(() => undefined)
+    return result
+  }
+  return {
+    summary: {
+      advance: (source) => inOrder(() => summary.advance(source)),
+      retreat: (source) => inOrder(() => summary.retreat(source)),
+      collect: () => inOrder(() => summary.collect()),
+      markPersisted: () => summary.markPersisted(),
+      close: () => summary.close(),
+    },
+    commit: {
+      write: (work) => later(prng.between(0, 4 * delayMs), () => commit.write(work)),
+      close: () => commit.close(),
+    },
+  }
+}
+
+async function later<Result>(milliseconds: number, work: () => Promise<Result>): Promise<Result> {
+  await new Promise((resume) => setTimeout(resume, milliseconds))
+  return await work()
+}
+
+async function withStore(isOnDisk: boolean, work: (store: Store) => Promise<void>): Promise<void> {
+  if (!isOnDisk) return await work(memoryStore())
+  const folder = mkdtempSync(join(tmpdir(), 'varve-pipeline-'))
+  const store = openLmdbStore(folder, { sync: 'os' })
+  try {
+    await work(store)
+  } finally {
+    store.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
