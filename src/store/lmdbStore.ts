@@ -11,8 +11,9 @@
  * - A file that is no database is a segmentation fault: see `lmdbFile.ts`.
  * - An iteration that outlives `close` reads freed memory: `close` ends them.
  *
- * Several processes: one writer (`writerLock.ts`), any number of readers. Within one turn of the event loop, a reading
- * process sees one state of another's writes.
+ * Several processes: one writer (`writerLock.ts`), any number of readers. Several threads of the writer's process share
+ * its map, and each may write; LMDB lets them take turns. Within one turn of the event loop, a reading process or thread
+ * sees one state of another's writes, until it calls `refresh`.
  */
 import { realpathSync, statfsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -200,6 +201,11 @@ class LmdbStore implements Store {
     } catch (error) {
       throw this.failedWrite(error)
     }
+  }
+
+  refresh(): void {
+    this.checkOpen()
+    this.root.resetReadTxn()
   }
 
   tableStats(): readonly TableStats[] {

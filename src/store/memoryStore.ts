@@ -82,6 +82,10 @@ class MemoryStore implements Store {
     this.tables = tables
   }
 
+  refresh(): void {
+    if (this.isClosed) throw closedFault(this.description)
+  }
+
   tableStats(): readonly TableStats[] {
     return TABLES.map((table) => {
       const content = this.tableOf(table)

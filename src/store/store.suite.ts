@@ -389,6 +389,7 @@ function lifeTests(setup: StoreSuiteSetup): void {
     assert.throws(() => store.range('accounts'), isClosed)
     assert.throws(() => store.write(new WriteBatch()), isClosed)
     assert.throws(() => store.tableStats(), isClosed)
+    assert.throws(() => store.refresh(), isClosed)
   })
 
   const { reopen } = setup

@@ -47,6 +47,13 @@ export interface Store {
    */
   write(batch: WriteBatch): void
 
+  /**
+   * From here on reads see all that other threads and processes have written. Without it they see one state within one
+   * turn of the event loop, and the next turn may be late on a busy thread. Running iterations keep what they see.
+   * @throws VarveError STORE_CLOSED
+   */
+  refresh(): void
+
   /** Size of every table, in the order of `TABLES`. @throws VarveError STORE_CLOSED */
   tableStats(): readonly TableStats[]
 

@@ -20,12 +20,14 @@ import {
 import { putNodes } from '../stateBatch.ts'
 
 export class SummaryWork {
+  private readonly store: Store
   private readonly summary: StateSummary
   private readonly unwritten = new UnwrittenNodes()
   private readonly nodeBytesMax: number
 
   /** @param root of the state that the store holds */
   constructor(store: Store, root: Uint8Array, nodeBytesMax: number) {
+    this.store = store
     this.nodeBytesMax = nodeBytesMax
     this.summary = new StateSummary(this.unwritten.over(storedNodes(store)), root)
   }
@@ -50,6 +52,8 @@ export class SummaryWork {
   }
 
   markPersisted(): void {
+    // Requests that wait are answered within one turn, so reads would go on from the state before the write.
+    this.store.refresh()
     this.unwritten.clear()
   }
 }

@@ -342,6 +342,8 @@ export class KeptChain {
   /** Tells that the store has what `beginWrite` gave. */
   finishWrite(): void {
     const { number, stateRoot } = this.writing!
+    // Another thread may have written, and what is read now is not in the layers any more.
+    this.store.refresh()
     this.states.finishWrite()
     this.rows.finishWrite()
     this.canonical.markWritten(number)
