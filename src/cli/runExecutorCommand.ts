@@ -88,7 +88,7 @@ export function addRunExecutorCommand(program: Command): void {
     )
     .option('--hotspot-probability <share>', hotspotText, parseHotspot, 0.5)
     .addOption(
-      new Option('--block-executor-type <type>', 'native runs plain transfers without the EVM')
+      new Option('--block-executor-type <type>', 'native runs transfers without the EVM')
         .choices(['evm', 'native'])
         .default('evm'),
     )

@@ -15,7 +15,7 @@ import type { ExecutionBlock, TransactionCost } from './transactionCheck.ts'
 
 /** Largest part of the gas used that refunds may give back: 1/2, and 1/5 from London on (EIP-3529). */
 const REFUND_DIVISOR_FRONTIER = 2n
-const REFUND_DIVISOR_LONDON = 5n
+export const REFUND_DIVISOR_LONDON = 5n
 
 /** Gas that a message starts with. */
 export type MessageGas = {

@@ -14,6 +14,13 @@ export {
   executeBlock,
   recoverSenders,
 } from './executor.ts'
+export type {
+  NativeCall,
+  NativeContract,
+  NativeResult,
+  NativeSlot,
+  NativeStorage,
+} from './nativeContract.ts'
 export { executeBlockNatively, executeTransfers } from './nativeTransfer.ts'
 export {
   collectRequests,
@@ -55,4 +62,4 @@ export {
   type TransactionRejectionErrorCode,
 } from './transactionRejection.ts'
 export { type BlockHashReader, ViewHost } from './viewHost.ts'
-export { deltaOfWrites } from './writtenDelta.ts'
+export { deltaOfWrites, slotBytes } from './writtenDelta.ts'

@@ -1,32 +1,29 @@
 /**
- * A block of plain transfers without the machine: delta, receipts and gas are those that `executeBlock` gives, at a
- * fraction of its cost. A transfer goes to an account without code; what is checked of it is `checkTransaction`, the
- * same function that the EVM's way goes through.
+ * A block of transfers without the machine: delta, receipts and gas are those that `executeBlock` gives, at a fraction
+ * of its cost. A transfer goes to an account without code, or to a contract that the caller has written out
+ * (`nativeContract.ts`); what is checked of it is `checkTransaction`, the same function that the EVM's way goes through.
  *
- *     block ─▶ all of it plain, valid, and without an effect that is not named here? ─┬─ yes ─▶ outcome
+ *     block ─▶ all of it native, valid, and without an effect that is not named here? ─┬─ yes ─▶ outcome
  *                                                                                    └─ no ──▶ `undefined`
  *
- * Whatever is out of the ordinary makes the whole block the EVM's: code at a receiver, a creation, a precompile, a
+ * Whatever is out of the ordinary makes the whole block the EVM's: other code at a receiver, a creation, a precompile, a
  * system contract, an empty account that is touched (EIP-161), a transaction that is refused and is to be named.
  * Nothing has happened by then. London to Cancun: before, receipts may hold roots, and after, every block calls
  * contracts.
  */
-import { assert, bytesAreZero, EMPTY_BYTES, Fork, isVarveError, U256_MAX } from '../base/index.ts'
+import { assert, bytesAreZero, bytesEqual, Fork, isVarveError } from '../base/index.ts'
 import { type BlockRules, blockRewards } from '../chain/index.ts'
-import { type Block, type Receipt, type Transaction, TransactionType } from '../codec/index.ts'
-import { Status } from '../evm/index.ts'
 import {
-  type Account,
-  type AccountChange,
-  accountHasCode,
-  accountIsEmpty,
-  addressHashOf,
-  EMPTY_ACCOUNT,
-  hashKey,
-  type StateView,
-  sealDelta,
-} from '../state/index.ts'
-import { type BlockCredit, withdrawalCredits } from './blockCredits.ts'
+  type AccessListEntry,
+  type Block,
+  type Receipt,
+  type Transaction,
+  TransactionType,
+} from '../codec/index.ts'
+import { Status } from '../evm/index.ts'
+import { sealDelta } from '../state/index.ts'
+import { smaller } from './bigints.ts'
+import { withdrawalCredits } from './blockCredits.ts'
 import { BlockGas } from './blockGas.ts'
 import {
   type BlockContext,
@@ -35,35 +32,45 @@ import {
   executeBlock,
   recoverSenders,
 } from './executor.ts'
+import { REFUND_DIVISOR_LONDON } from './gasSettlement.ts'
+import { TransferAccounts } from './nativeAccounts.ts'
+import { GAS_SSTORE_SENTRY, type NativeContract, type NativeResult } from './nativeContract.ts'
 import { BEACON_ROOTS_ADDRESS } from './systemCalls.ts'
 import {
-  type AccountReader,
   type BlockSpace,
   checkTransaction,
   type ExecutionBlock,
   emptyBlockSpace,
+  type TransactionCost,
 } from './transactionCheck.ts'
 import { transactionReceipt } from './transactionReceipt.ts'
 
 /** An address that begins with so many zero bytes may be a precompile's. */
 const PRECOMPILE_ZERO_BYTES = 18
-/** Outcome of every plain transfer. */
-const SUCCESS = { status: Status.Success, logs: [] } as const
 
 /**
- * Executes a block, natively where all of it is plain transfers and else by `executeBlock`.
+ * Executes a block, natively where all of it is transfers and else by `executeBlock`.
  * @throws as `executeBlock`
  */
-export function executeBlockNatively(block: Block, context: BlockContext): BlockOutcome {
-  return executeTransfers(block, context) ?? executeBlock(block, context)
+export function executeBlockNatively(
+  block: Block,
+  context: BlockContext,
+  contracts: readonly NativeContract[] = [],
+): BlockOutcome {
+  return executeTransfers(block, context, contracts) ?? executeBlock(block, context)
 }
 
 /**
  * Executes a block whose header and body were checked, or leaves it: `undefined` where it takes the EVM, or a
  * transaction of it is refused. Cost: two keccaks and two reads an account, no call of WebAssembly but the hashes.
+ * @param contracts whose messages are run natively, too; a receiver with any other code takes the EVM
  * @throws VarveError as `recoverSenders`, where the context has no senders; what the view throws
  */
-export function executeTransfers(block: Block, context: BlockContext): BlockOutcome | undefined {
+export function executeTransfers(
+  block: Block,
+  context: BlockContext,
+  contracts: readonly NativeContract[] = [],
+): BlockOutcome | undefined {
   const { header, uncles, withdrawals } = block
   const { rules, spec, view } = context
   if (!isPlainBlock(block, context)) return undefined
@@ -71,14 +78,14 @@ export function executeTransfers(block: Block, context: BlockContext): BlockOutc
   if (rules.fork >= Fork.Cancun && accounts.isThere(BEACON_ROOTS_ADDRESS)) return undefined
   const environment = environmentOf(header, context)
   const senders = context.senders ?? recoverSenders(block, { ...context, spec })
-  const run = new TransfersRun(accounts, environment)
+  const run = new TransfersRun(accounts, environment, contracts)
   for (let index = 0; index < block.transactions.length; index++)
     if (!run.add(block.transactions[index]!, senders[index]!)) return undefined
   const credits = [
     ...blockRewards(rules.fork, header, uncles),
     ...withdrawalCredits(withdrawals ?? []),
   ]
-  if (!credits.every((credit) => accounts.give(credit))) return undefined
+  if (!credits.every(({ address, amount }) => accounts.give(address, amount))) return undefined
   return {
     delta: sealDelta(accounts.changes()),
     receipts: run.receipts,
@@ -119,20 +126,27 @@ class TransfersRun {
   private readonly accounts: TransferAccounts
   private readonly block: ExecutionBlock
   private readonly space: BlockSpace
+  private readonly contracts: readonly NativeContract[]
 
-  constructor(accounts: TransferAccounts, block: ExecutionBlock) {
+  constructor(
+    accounts: TransferAccounts,
+    block: ExecutionBlock,
+    contracts: readonly NativeContract[],
+  ) {
     this.accounts = accounts
     this.block = block
     this.space = emptyBlockSpace(block)
+    this.contracts = contracts
   }
 
   /** False where the transaction is not for this way. */
   add(transaction: Transaction, sender: Uint8Array): boolean {
     const { accounts, block, space, gas } = this
-    const { value, type } = transaction
     const to = transaction.to!
-    if (!accounts.isPlain(to)) return false
-    let cost: ReturnType<typeof checkTransaction>
+    const codeHash = accounts.codeHashOf(to)
+    const contract = codeHash === undefined ? undefined : this.contractOf(codeHash)
+    if (codeHash !== undefined && contract === undefined) return false
+    let cost: TransactionCost
     try {
       cost = checkTransaction(accounts, block, space, transaction, sender)
     } catch (error) {
@@ -140,106 +154,56 @@ class TransfersRun {
       if (isVarveError(error)) return false
       throw error
     }
-    // No code runs, so nothing is used but what is paid ahead, and nothing is refunded.
-    const gasUsed = cost.intrinsicGas
-    assert(cost.floorGas === 0n && cost.blobGas === 0n, 'a plain transfer has one price')
-    accounts.pay(sender, gasUsed * cost.gasPrice + value)
-    if (!accounts.give({ address: to, amount: value })) return false
-    const tip = gasUsed * (cost.gasPrice - block.baseFee)
-    if (!accounts.give({ address: block.coinbase, amount: tip })) return false
+    assert(cost.floorGas === 0n && cost.blobGas === 0n, 'a native transfer has one price')
+    const message =
+      contract === undefined ? PLAIN : this.runContract(contract, transaction, sender, cost)
+    if (message === undefined) return false
+    const gasUsed = cost.intrinsicGas + message.gas
+    accounts.pay(sender, gasUsed * cost.gasPrice + transaction.value)
+    if (!accounts.give(to, transaction.value)) return false
+    if (!accounts.give(block.coinbase, gasUsed * (cost.gasPrice - block.baseFee))) return false
     space.gasLeft -= gasUsed
     gas.add({ gasUsed, blockGasUsed: gasUsed, blockStateGasUsed: 0n })
-    this.receipts.push(transactionReceipt(SUCCESS, { type, cumulativeGasUsed: gas.paid }))
+    const outcome = { status: Status.Success, logs: message.logs }
+    const receipt = { type: transaction.type, cumulativeGasUsed: gas.paid }
+    this.receipts.push(transactionReceipt(outcome, receipt))
     return true
   }
+
+  private contractOf(codeHash: Uint8Array): NativeContract | undefined {
+    const { fork } = this.block
+    return this.contracts.find((each) => fork >= each.since && bytesEqual(each.codeHash, codeHash))
+  }
+
+  /** Gas after the intrinsic gas and refunds, and logs; `undefined` where the EVM must look. */
+  private runContract(
+    contract: NativeContract,
+    transaction: Transaction,
+    caller: Uint8Array,
+    { intrinsicGas }: TransactionCost,
+  ): Message | undefined {
+    const target = transaction.to!
+    const storage = this.accounts.storageOf(target)
+    storage.beginTransaction(transaction.type === 0 ? [] : slotsIn(transaction.accessList, target))
+    const result = contract.run({ caller, target, input: transaction.data, storage })
+    if (result === undefined) return undefined
+    const gas = BigInt(result.gas + storage.gas)
+    // Nearly all gas used: where it has run out, or an SSTORE met the sentry, is the EVM's to say.
+    if (transaction.gasLimit - intrinsicGas - gas <= GAS_SSTORE_SENTRY) return undefined
+    const used = intrinsicGas + gas
+    const refund = smaller(BigInt(storage.refund), used / REFUND_DIVISOR_LONDON)
+    return { gas: gas - refund, logs: result.logs }
+  }
 }
 
-/** An account in the block. `nonce` and `balance` are those of `before` until something changes them. */
-type TransferAccount = {
-  readonly addressHash: Uint8Array
-  readonly before: Account | undefined
-  readonly hasCode: boolean
-  nonce: bigint
-  balance: bigint
-}
+/** Outcome of a message, its gas after refunds. */
+type Message = { readonly gas: bigint; readonly logs: NativeResult['logs'] }
 
-/** The accounts that a block has touched, over the state before it. Lives for one block. */
-class TransferAccounts implements AccountReader {
-  private readonly view: StateView
-  private readonly byAddress = new Map<string, TransferAccount>()
+/** No code runs, so nothing is used but what is paid ahead. */
+const PLAIN: Message = { gas: 0n, logs: [] }
 
-  constructor(view: StateView) {
-    this.view = view
-  }
-
-  getNonce(address: Uint8Array): bigint {
-    return this.load(address).nonce
-  }
-
-  getBalance(address: Uint8Array): bigint {
-    return this.load(address).balance
-  }
-
-  /** 1 where there is code: no sender may have any, whatever its size, before delegations (EIP-3607). */
-  getCodeSize(address: Uint8Array): number {
-    return this.load(address).hasCode ? 1 : 0
-  }
-
-  getCode(): Uint8Array {
-    return EMPTY_BYTES
-  }
-
-  /** Whether there is an account in the state before. */
-  isThere(address: Uint8Array): boolean {
-    return this.load(address).before !== undefined
-  }
-
-  /** Whether a message to this address runs nothing. */
-  isPlain(address: Uint8Array): boolean {
-    return !this.load(address).hasCode
-  }
-
-  /** Takes what a checked transaction costs its sender, and counts the transaction. */
-  pay(address: Uint8Array, amount: bigint): void {
-    const account = this.load(address)
-    assert(account.balance >= amount, 'a checked transaction can be paid for')
-    account.balance -= amount
-    account.nonce++
-  }
-
-  /**
-   * Gives wei. False for what the machine must do: a balance above 2^256-1, and the deletion of an empty account that
-   * is touched. Giving nothing to what does not exist makes no account.
-   */
-  give({ address, amount }: BlockCredit): boolean {
-    const account = this.load(address)
-    if (account.before !== undefined && accountIsEmpty(account.before)) return false
-    account.balance += amount
-    return account.balance <= U256_MAX
-  }
-
-  /** What has become of all accounts. Those that were only looked at come as they were; sealing drops them. */
-  changes(): AccountChange[] {
-    const changes: AccountChange[] = []
-    for (const { addressHash, before, nonce, balance } of this.byAddress.values()) {
-      if (nonce === 0n && balance === 0n && before === undefined) continue
-      const after = { nonce, balance, codeHash: (before ?? EMPTY_ACCOUNT).codeHash }
-      changes.push({ addressHash, before, after, storageCleared: false, slots: [] })
-    }
-    return changes
-  }
-
-  private load(address: Uint8Array): TransferAccount {
-    const key = hashKey(address)
-    let account = this.byAddress.get(key)
-    if (account === undefined) {
-      const addressHash = addressHashOf(address)
-      const before = this.view.account(addressHash)
-      const { nonce, balance } = before ?? EMPTY_ACCOUNT
-      const hasCode = before !== undefined && accountHasCode(before)
-      account = { addressHash, before, hasCode, nonce, balance }
-      this.byAddress.set(key, account)
-    }
-    return account
-  }
+/** Slots of one contract in an access list. An address may stand in it more than once. */
+function slotsIn(list: readonly AccessListEntry[], address: Uint8Array): readonly Uint8Array[] {
+  if (list.length === 0) return []
+  return list.flatMap((each) => (bytesEqual(each.address, address) ? each.storageKeys : []))
 }

@@ -38,6 +38,7 @@ function slotChange(write: SlotWrite, storageCleared: boolean): SlotChange {
   }
 }
 
-function slotBytes(value: bigint): Uint8Array | undefined {
+/** A word as `state/` keeps it. */
+export function slotBytes(value: bigint): Uint8Array | undefined {
   return value === 0n ? undefined : bigintToBytes(value, HASH_BYTES)
 }

@@ -3,24 +3,15 @@
  * workloads call. Signers also hold tokens, in the token's and in the pool's storage.
  */
 import { existsSync, rmSync } from 'node:fs'
-import {
-  bigintToBytes,
-  bytesCompare,
-  bytesConcat,
-  EMPTY_BYTES,
-  Fork,
-  toHex,
-} from '../../base/index.ts'
+import { bigintToBytes, bytesCompare, EMPTY_BYTES, Fork, toHex } from '../../base/index.ts'
 import { type Genesis, singleForkSpec } from '../../chain/index.ts'
 import type { Header } from '../../codec/index.ts'
 import { type BulkAccount, writeGenesis } from '../../engine/index.ts'
-import { keccak256 } from '../../kernels/index.ts'
 import { type StoredSlot, slotHashOf } from '../../state/index.ts'
 import { openLmdbStore, type Store } from '../../store/index.ts'
 import { AccountBook, type AccountCounts, contractAddress, encodeCounts } from './accountBook.ts'
-import { CONTRACTS, type ContractName } from './contracts.ts'
+import { CONTRACTS, type ContractName, holdingSlot } from './contracts.ts'
 import { hashAt, hashOrderOf } from './hashOrder.ts'
-import { wordOf } from './kinds.ts'
 import { type MemoryReport, memoryOf } from './report.ts'
 
 export type CreateOptions = AccountCounts & {
@@ -143,9 +134,4 @@ function slotsOf(name: ContractName, book: AccountBook): readonly StoredSlot[] {
   for (let index = 0; index < book.counts.signers; index++)
     for (const token of tokens) put(holdingSlot(book.address(index), token), TOKENS)
   return slots.sort((a, b) => bytesCompare(a.slotHash, b.slotHash))
-}
-
-/** Slot of what an owner holds of a token: in the pool of token 0 or 1, in the token itself at 0. */
-export function holdingSlot(owner: Uint8Array, token: bigint): Uint8Array {
-  return keccak256(bytesConcat(wordOf(owner), bigintToBytes(token, 32)))
 }

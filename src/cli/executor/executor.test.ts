@@ -9,7 +9,8 @@ import { SenderRecovery, sealTransaction, signingHash } from '../../codec/index.
 import { openEngine, verifyStore } from '../../engine/index.ts'
 import { memoryStore, type Store } from '../../store/index.ts'
 import { AccountBook, contractAddress, decodeCounts } from './accountBook.ts'
-import { holdingSlot, writeDatabase } from './createDatabase.ts'
+import { holdingSlot } from './contracts.ts'
+import { writeDatabase } from './createDatabase.ts'
 import { hashAt, hashOrderOf } from './hashOrder.ts'
 import { TRANSACTION_KINDS, type TransactionKind } from './kinds.ts'
 import { latencyOf } from './report.ts'
@@ -124,7 +125,7 @@ test('the counter counts, tokens move and none is lost, the pool keeps its produ
 })
 
 test('native or EVM, recovered or known, at once or ahead: the same states', async () => {
-  const kinds: TransactionKind[] = ['native-transfer', 'account-generation']
+  const kinds: TransactionKind[] = ['native-transfer', 'account-generation', 'erc20-transfer']
   const expected = await run(database(), kinds)
   const changes: Partial<RunOptions>[] = [
     { executor: 'native' },

@@ -1,7 +1,7 @@
 /** The kinds of transactions: whom each goes to, with what, and how much gas it may take. Names are the seed benchmark's. */
-import { ADDRESS_BYTES, bigintToBytes, bytesConcat, fromBareHex } from '../../base/index.ts'
+import { bigintToBytes, bytesConcat } from '../../base/index.ts'
 import { contractAddress } from './accountBook.ts'
-import type { ContractName } from './contracts.ts'
+import { type ContractName, TRANSFER_SELECTOR, wordOf } from './contracts.ts'
 
 export const TRANSACTION_KINDS = [
   'native-transfer',
@@ -18,8 +18,12 @@ export const TRANSACTION_KINDS = [
 ] as const
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
 
-/** Kinds that transfer and do nothing else. */
-export const NATIVE_KINDS: readonly TransactionKind[] = ['native-transfer', 'account-generation']
+/** Kinds that the native executor has written out. */
+export const NATIVE_KINDS: readonly TransactionKind[] = [
+  'native-transfer',
+  'account-generation',
+  'erc20-transfer',
+]
 /** Kinds whose senders must hold tokens, which only accounts with keys do. */
 export const TOKEN_KINDS: readonly TransactionKind[] = ['erc20-transfer', 'amm-swap']
 
@@ -50,7 +54,6 @@ const GAS_NEW_SLOT = 22_400n
 const GAS_BASE = 60_000n
 const SWAP_AMOUNT_MAX = 1_000_000
 const NO_DATA = new Uint8Array(0)
-const TRANSFER_SELECTOR = fromBareHex('a9059cbb')
 
 /** Makes the body of one transaction. */
 export function transactionBody(kind: TransactionKind, input: KindInput): TransactionBody {
@@ -104,11 +107,4 @@ function callOf(name: ContractName, data: Uint8Array, gasLimit: bigint): Transac
 
 function number(value: bigint): Uint8Array {
   return bigintToBytes(value, 32)
-}
-
-/** An address as a word of 32 bytes. */
-export function wordOf(address: Uint8Array): Uint8Array {
-  const word = new Uint8Array(32)
-  word.set(address, 32 - ADDRESS_BYTES)
-  return word
 }

@@ -13,6 +13,7 @@ import { type BlockExecutor, executeBlock, executeTransfers } from '../../execut
 import { openLmdbStore, type Store } from '../../store/index.ts'
 import { AccountBook, type AccountCounts, decodeCounts } from './accountBook.ts'
 import { copyDatabase } from './checkpoint.ts'
+import { NATIVE_TOKEN } from './nativeToken.ts'
 import { latencyOf, memoryOf, type RunReport, stagesOf } from './report.ts'
 import { type WeightedKind, Workload, type WorkloadBlock } from './workload.ts'
 
@@ -242,14 +243,17 @@ async function recovered(
 /** Fails on what no workload means to do. */
 function watchedExecutor(kind: 'evm' | 'native', tally: { gas: bigint }): BlockExecutor {
   return (block, context) => {
-    const outcome = kind === 'evm' ? executeBlock(block, context) : executeTransfers(block, context)
+    const outcome =
+      kind === 'evm'
+        ? executeBlock(block, context)
+        : executeTransfers(block, context, [NATIVE_TOKEN])
     const { number } = block.header
     if (outcome === undefined) {
       // Where a transaction is refused, this says which and why.
       executeBlock(block, context)
       throw new VarveError<RunErrorCode>(
         'EXECUTOR_NOT_NATIVE',
-        `block ${number}: expected plain transfers alone, got a transaction that takes the EVM`,
+        `block ${number}: expected transfers alone, got a transaction that takes the EVM`,
         { blockNumber: number },
       )
     }
@@ -286,7 +290,7 @@ function verifyNonces(engine: Engine, workload: Workload): number {
 export type RunErrorCode =
   /** A sender could not be recovered from a signature that the run has made. */
   | 'EXECUTOR_SENDER_MISSING'
-  /** The native executor met what is no plain transfer. */
+  /** The native executor met what is none of its transfers. */
   | 'EXECUTOR_NOT_NATIVE'
   /** A transaction of a workload reverted or ran out of gas. */
   | 'EXECUTOR_TRANSACTION_FAILED'
