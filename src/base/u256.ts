@@ -38,14 +38,14 @@ export function bigintToMinimalBytes(value: bigint): Uint8Array {
 
 /** Bytes that the integer takes without leading zeros: 0 for 0. Allocates nothing up to 256 bits. */
 export function bigintByteCount(value: bigint): number {
-  if (value === 0n) return 0
+  if (isShort(value)) return shortByteCount()
   const bytes = bigEndian(value)
   return bytes.length - leadingZeroCount(bytes)
 }
 
 /** Writes the integer without leading zeros at `offset`; returns the offset behind it. */
 export function writeMinimalBigint(target: Uint8Array, offset: number, value: bigint): number {
-  if (value === 0n) return offset
+  if (isShort(value)) return writeShort(target, offset)
   const bytes = bigEndian(value)
   let from = leadingZeroCount(bytes)
   let at = offset
@@ -61,6 +61,36 @@ export function bigintToBytes(value: bigint, width: number): Uint8Array {
   const wide = new Uint8Array(width)
   wide.set(bytes, width - bytes.length)
   return wide
+}
+
+const LIMB = new BigUint64Array(1)
+const LIMB_WORDS = new Uint32Array(LIMB.buffer)
+const LOW_WORD = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1
+
+/** Whether an integer has at most 64 bits; it then lies in the limb, for the functions below. */
+function isShort(value: bigint): boolean {
+  // The array takes the lowest 64 bits of what is put into it.
+  LIMB[0] = value
+  return LIMB[0] === value
+}
+
+function shortByteCount(): number {
+  const high = LIMB_WORDS[1 ^ LOW_WORD]!
+  return high === 0
+    ? (39 - Math.clz32(LIMB_WORDS[LOW_WORD]!)) >> 3
+    : 4 + ((39 - Math.clz32(high)) >> 3)
+}
+
+/** Writes the integer in the limb without leading zeros; returns the offset behind it. */
+function writeShort(target: Uint8Array, offset: number): number {
+  const end = offset + shortByteCount()
+  let word = LIMB_WORDS[LOW_WORD]!
+  for (let at = end - 1, step = 0; at >= offset; at--, step++) {
+    if (step === 4) word = LIMB_WORDS[1 ^ LOW_WORD]!
+    target[at] = word
+    word >>>= 8
+  }
+  return end
 }
 
 const SCRATCH = new Uint8Array(32)

@@ -2,7 +2,7 @@
  * The value of a leaf of the account trie: RLP [nonce, balance, storageRoot, codeHash] (Yellow Paper, section 4.1).
  * The only meeting point of account and trie: `state/` knows no roots, `trie/` knows no accounts.
  */
-import { HASH_BYTES, leadingZeroCount, toHex, VarveError } from '../base/index.ts'
+import { EMPTY_TRIE_ROOT, HASH_BYTES, leadingZeroCount, toHex, VarveError } from '../base/index.ts'
 import { encodeRlp, RlpReader, rlpIntegerLength, writeRlpInteger } from '../codec/index.ts'
 import type { Account } from '../state/index.ts'
 
@@ -53,15 +53,30 @@ export function decodeAccountLeaf(bytes: Uint8Array): AccountLeaf {
  */
 export function storageRootOfLeaf(leaf: Uint8Array): Uint8Array {
   const at = leaf.length - 2 * HASH_FIELD_BYTES
-  const isFramed =
-    at > 2 &&
-    leaf[0] === LIST_OF_ONE_LENGTH_BYTE &&
-    leaf[1] === leaf.length - 2 &&
-    leaf[at] === STRING_OF_32 &&
-    leaf[at + HASH_FIELD_BYTES] === STRING_OF_32
-  return isFramed
+  return isFramed(leaf, 0, leaf.length)
     ? leaf.subarray(at + 1, at + HASH_FIELD_BYTES)
     : decodeAccountLeaf(leaf).storageRoot
+}
+
+/** Whether `bytes` from `start` to `end` are a rightly framed leaf that names the empty storage root. */
+export function leafHasNoStorage(bytes: Uint8Array, start: number, end: number): boolean {
+  if (!isFramed(bytes, start, end)) return false
+  const root = end - 2 * HASH_FIELD_BYTES + 1
+  for (let index = 0; index < HASH_BYTES; index++)
+    if (bytes[root + index] !== EMPTY_TRIE_ROOT[index]) return false
+  return true
+}
+
+/** Whether the outer head and the two fields of fixed width at the end are as a leaf has them. */
+function isFramed(bytes: Uint8Array, start: number, end: number): boolean {
+  const at = end - 2 * HASH_FIELD_BYTES
+  return (
+    at > start + 2 &&
+    bytes[start] === LIST_OF_ONE_LENGTH_BYTE &&
+    bytes[start + 1] === end - start - 2 &&
+    bytes[at] === STRING_OF_32 &&
+    bytes[at + HASH_FIELD_BYTES] === STRING_OF_32
+  )
 }
 
 /** The value of a leaf of a storage trie: RLP of the slot without leading zeros. */

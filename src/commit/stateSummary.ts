@@ -13,15 +13,23 @@
  */
 import { NodeArena } from '../arena/index.ts'
 import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
-import type { AccountUpdate, StateUpdate } from '../state/index.ts'
-import { type HashKey, hashKey } from '../state/index.ts'
-import { type NodeReader, type NodeSet, Trie, type TrieChange } from '../trie/index.ts'
+import {
+  type Account,
+  type AccountUpdate,
+  accountHasCode,
+  type HashKey,
+  hashKey,
+  type SlotUpdate,
+  type StateUpdate,
+} from '../state/index.ts'
+import { type NodeReader, type NodeSet, Trie, type TrieChange, type Wanted } from '../trie/index.ts'
 import {
   type AccountLeaf,
   decodeAccountLeaf,
   decodeSlotLeaf,
   encodeAccountLeaf,
   encodeSlotLeaf,
+  leafHasNoStorage,
   storageRootOfLeaf,
 } from './accountLeaf.ts'
 import type { StateNodes } from './nodeReaders.ts'
@@ -53,15 +61,25 @@ const NODE_BYTES_KEPT = 256 * 1024 * 1024
 /** Storage tries kept open between collects. */
 const STORAGE_TRIE_COUNT_KEPT = 1024
 
+export type StateSummaryOptions = {
+  /**
+   * Leaves that are as an update says they were, which their hashes tell, are not read from the source; without it, all
+   * are. For whoever watches what is read, or wants to see a damaged leaf, it must be off.
+   */
+  readonly guessesLeaves?: boolean
+}
+
 export class StateSummary {
   private readonly source: StateNodes
   private readonly arena: NodeArena
   private readonly accounts: Trie
   private readonly storages = new Map<HashKey, StorageTrie>()
+  private readonly guessesLeaves: boolean
 
   /** Opens the summary whose nodes `source` has. @param root state root of what the source holds */
-  constructor(source: StateNodes, root: Uint8Array) {
+  constructor(source: StateNodes, root: Uint8Array, options: StateSummaryOptions = {}) {
     this.source = source
+    this.guessesLeaves = options.guessesLeaves ?? false
     this.arena = new NodeArena()
     this.accounts = new Trie({ arena: this.arena, root, reader: source.accounts })
   }
@@ -78,9 +96,11 @@ export class StateSummary {
    *   dropped and opened anew
    */
   update(delta: StateUpdate): Uint8Array {
-    const changes: TrieChange[] = []
-    for (const change of delta.accounts) changes.push(this.accountChange(change))
-    this.accounts.update(changes)
+    const { accounts } = delta
+    const storageRoots = this.storageRoots(accounts)
+    this.accounts.update(
+      accounts.map((change, index) => this.accountChange(change, storageRoots[index]!)),
+    )
     return this.accounts.root()
   }
 
@@ -183,23 +203,42 @@ export class StateSummary {
     return { readNode: (path) => this.openStorage(addressHash).trie.nodeAt(path) }
   }
 
+  /**
+   * The storage root of each account before its change. Reads all their leaves in one walk, but not those that are as
+   * the change says they were.
+   */
+  private storageRoots(changes: readonly AccountUpdate[]): Uint8Array[] {
+    const roots = changes.map(() => EMPTY_TRIE_ROOT)
+    const wanted = changes.map(({ addressHash, before }) => ({
+      key: addressHash,
+      expected: this.guessesLeaves && before !== undefined ? plainLeaf(before) : undefined,
+    }))
+    this.accounts.lookUp(wanted, (index, bytes, start, end) => {
+      if (leafHasNoStorage(bytes, start, end)) return
+      const { addressHash } = changes[index]!
+      roots[index] = storageRootOrFault(addressHash, bytes.slice(start, end))
+    })
+    return roots
+  }
+
   /** Turns an account's change into one of the account trie, updating its storage trie on the way. */
-  private accountChange(change: AccountUpdate): TrieChange {
+  private accountChange(change: AccountUpdate, storedRoot: Uint8Array): TrieChange {
     const { addressHash, after } = change
-    const storageRoot = this.updateStorage(change)
+    const storageRoot = this.updateStorage(change, storedRoot)
     if (after === undefined) return { key: addressHash, value: undefined }
     return { key: addressHash, value: encodeAccountLeaf(after, storageRoot) }
   }
 
-  /** The account's storage root after the change. */
-  private updateStorage(change: AccountUpdate): Uint8Array {
+  /** The account's storage root after the change. @param storedRoot the one that its leaf names */
+  private updateStorage(change: AccountUpdate, storedRoot: Uint8Array): Uint8Array {
     const { addressHash, slots, storageCleared, after } = change
-    if (storageCleared || after === undefined) this.clearStorage(addressHash)
+    if (storageCleared || after === undefined) this.clearStorage(addressHash, storedRoot)
     if (slots.length === 0) {
-      const open = this.storages.get(hashKey(addressHash))
-      return open?.trie.root() ?? this.storedStorageRoot(addressHash)
+      if (this.storages.size === 0) return storedRoot
+      return this.storages.get(hashKey(addressHash))?.trie.root() ?? storedRoot
     }
-    const entry = this.openStorage(addressHash)
+    const entry = this.openStorage(addressHash, storedRoot)
+    if (this.guessesLeaves) entry.trie.lookUp(slots.map(wantedSlot))
     entry.trie.update(
       slots.map(({ slotHash, after: value }) => ({
         key: slotHash,
@@ -211,21 +250,21 @@ export class StateSummary {
   }
 
   /** Puts an empty trie in the place of the account's storage. */
-  private clearStorage(addressHash: Uint8Array): void {
+  private clearStorage(addressHash: Uint8Array, storedRoot: Uint8Array): void {
     const key = hashKey(addressHash)
     const open = this.storages.get(key)
-    if (open === undefined && bytesEqual(this.storedStorageRoot(addressHash), EMPTY_TRIE_ROOT))
-      return
+    if (open === undefined && bytesEqual(storedRoot, EMPTY_TRIE_ROOT)) return
     open?.trie.dispose()
     const trie = this.newStorageTrie(addressHash, EMPTY_TRIE_ROOT)
     this.storages.set(key, { addressHash, trie, isCleared: true, isDirty: false })
   }
 
-  private openStorage(addressHash: Uint8Array): StorageTrie {
+  private openStorage(addressHash: Uint8Array, storedRoot?: Uint8Array): StorageTrie {
     const key = hashKey(addressHash)
     let entry = this.storages.get(key)
     if (entry === undefined) {
-      const trie = this.newStorageTrie(addressHash, this.storedStorageRoot(addressHash))
+      const root = storedRoot ?? this.storedStorageRoot(addressHash)
+      const trie = this.newStorageTrie(addressHash, root)
       entry = { addressHash, trie, isCleared: false, isDirty: false }
       this.storages.set(key, entry)
     }
@@ -239,13 +278,26 @@ export class StateSummary {
   /** Storage root that the account's leaf names; the empty root where there is no account. */
   private storedStorageRoot(addressHash: Uint8Array): Uint8Array {
     const leaf = this.accounts.get(addressHash)
-    if (leaf === undefined) return EMPTY_TRIE_ROOT
-    try {
-      return storageRootOfLeaf(leaf)
-    } catch (cause) {
-      throw leafInvalid('account', addressHash, cause)
-    }
+    return leaf === undefined ? EMPTY_TRIE_ROOT : storageRootOrFault(addressHash, leaf)
   }
+}
+
+/** @throws VarveError SUMMARY_LEAF_INVALID */
+function storageRootOrFault(addressHash: Uint8Array, leaf: Uint8Array): Uint8Array {
+  try {
+    return storageRootOfLeaf(leaf)
+  } catch (cause) {
+    throw leafInvalid('account', addressHash, cause)
+  }
+}
+
+/** The leaf of an account that has no code and no storage; of one with code the storage root is not known. */
+function plainLeaf(account: Account): Uint8Array | undefined {
+  return accountHasCode(account) ? undefined : encodeAccountLeaf(account, EMPTY_TRIE_ROOT)
+}
+
+function wantedSlot({ slotHash, before }: SlotUpdate): Wanted {
+  return { key: slotHash, expected: before === undefined ? undefined : encodeSlotLeaf(before) }
 }
 
 function leafInvalid(

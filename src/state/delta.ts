@@ -47,10 +47,13 @@ export type StateDelta = {
 
 export const EMPTY_DELTA: StateDelta = { accounts: [], codes: [] }
 
-/** What an account becomes: a change without its origins. */
-export type AccountUpdate = Pick<AccountChange, 'addressHash' | 'after' | 'storageCleared'> & {
-  readonly slots: readonly Pick<SlotChange, 'slotHash' | 'after'>[]
-}
+/** What a slot becomes, and where it is known, what it was. */
+export type SlotUpdate = Pick<SlotChange, 'slotHash' | 'after'> &
+  Partial<Pick<SlotChange, 'before'>>
+
+/** What an account becomes, and where it is known, what it was. */
+export type AccountUpdate = Pick<AccountChange, 'addressHash' | 'after' | 'storageCleared'> &
+  Partial<Pick<AccountChange, 'before'>> & { readonly slots: readonly SlotUpdate[] }
 
 /** Where a delta leads, for whoever needs no origins. Every `StateDelta` is one. */
 export type StateUpdate = { readonly accounts: readonly AccountUpdate[] }

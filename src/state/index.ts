@@ -14,6 +14,7 @@ export {
   EMPTY_DELTA,
   invertDelta,
   type SlotChange,
+  type SlotUpdate,
   type StateDelta,
   type StateUpdate,
   sealDelta,

@@ -37,6 +37,7 @@ import {
 } from '../arena/index.ts'
 import { assert, VERIFY } from '../base/index.ts'
 import type { TrieNodeKernel } from '../kernels/index.ts'
+import type { Guesses } from './lookup.ts'
 
 /**
  * Where a trie gets the nodes that are not in memory.
@@ -54,6 +55,7 @@ export type TrieCore = {
   readonly arena: NodeArena
   readonly kernel: TrieNodeKernel
   readonly reader: NodeReader
+  readonly guesses: Guesses
   /** The current tree; a stub where nothing of it is loaded; 0 where it is empty. */
   root: NodeHandle
   /** The tree of the last commit. */

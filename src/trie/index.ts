@@ -4,6 +4,7 @@ export type { CommitOptions } from './commit.ts'
 export type { NodeReader } from './core.ts'
 export type { TrieErrorCode } from './faults.ts'
 export type { IterationOptions, TrieEntry } from './iterate.ts'
+export type { ValueVisitor, Wanted } from './lookup.ts'
 export {
   joinDisjointNodeSets,
   type LeafWrite,

@@ -61,7 +61,20 @@ export function loadChild(
   const stub = core.arena.words[place] as NodeHandle
   const isExtension = core.arena.kindOf(parent) === NodeKind.Extension
   const node = loadNode(core, stub, path, isExtension)
+  putLoaded(core, parent, slot, node)
+  return node
+}
+
+/** Puts a node in the place of its stub, in the child of `parent` in `slot`. Allocates nothing. */
+export function putLoaded(
+  core: TrieCore,
+  parent: NodeHandle,
+  slot: number,
+  node: NodeHandle,
+): void {
   const { words } = core.arena
+  const place = parent * HANDLE_WORDS + BODY_WORD + slot
+  const stub = words[place] as NodeHandle
   words[place] = node
   if ((words[parent * HANDLE_WORDS]! & FLAG_COMMITTED) !== 0) freeNode(core, stub)
   else {
@@ -71,7 +84,6 @@ export function loadChild(
     words[stubWord + DETAIL_WORD] = node
     core.linkCount++
   }
-  return node
 }
 
 function loadNode(

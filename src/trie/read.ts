@@ -107,7 +107,12 @@ export function leafKey(core: TrieCore, leaf: NodeHandle): Uint8Array {
 }
 
 /** `key` agrees with the leaf up to `depth`; does it for the rest? */
-function leafMatches(core: TrieCore, leaf: NodeHandle, key: Uint8Array, depth: number): boolean {
+export function leafMatches(
+  core: TrieCore,
+  leaf: NodeHandle,
+  key: Uint8Array,
+  depth: number,
+): boolean {
   const { bytes, words } = core.arena
   if (words[leaf * WORDS + DETAIL_WORD]! >>> 16 !== key.length) return false
   const keyOffset = leaf * HANDLE_BYTES + KEY_OFFSET

@@ -36,6 +36,7 @@ import { HandleList } from './handleList.ts'
 import { hashTree } from './hashTree.ts'
 import { type IterationOptions, type TrieEntry, TrieIterator } from './iterate.ts'
 import { dropLinks } from './load.ts'
+import { Guesses, lookUp, type ValueVisitor, type Wanted } from './lookup.ts'
 import type { NodeSet } from './nodeSet.ts'
 import { findLeaf, findNode, leafValue } from './read.ts'
 import { shrinkTree } from './shrink.ts'
@@ -62,6 +63,7 @@ export class Trie {
       arena,
       kernel: trieNodeKernel(arena),
       reader,
+      guesses: new Guesses(),
       root: NO_NODE,
       committedRoot: NO_NODE,
       retired: [],
@@ -92,6 +94,15 @@ export class Trie {
     const core = this.live()
     const leaf = findLeaf(core, key)
     return leaf === NO_NODE ? undefined : leafValue(core, leaf)
+  }
+
+  /**
+   * Reads many keys in one walk and visits the values of those that are there, in any order. Best sorted by key. After
+   * it the nodes on the way to all of them are in memory.
+   * @throws VarveError TRIE_NODE_MISSING, TRIE_NODE_INVALID, TRIE_DISPOSED, ARENA_FULL
+   */
+  lookUp(wanted: readonly Wanted[], visit: ValueVisitor = noVisit): void {
+    lookUp(this.live(), wanted, visit)
   }
 
   /**
@@ -224,6 +235,8 @@ export class Trie {
     return this.core
   }
 }
+
+function noVisit(): void {}
 
 /** Encodings of nodes, in their order, copied. */
 function encodeAll(core: TrieCore, nodes: HandleList): Uint8Array[] {

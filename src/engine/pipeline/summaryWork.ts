@@ -29,7 +29,9 @@ export class SummaryWork {
   constructor(store: Store, root: Uint8Array, nodeBytesMax: number) {
     this.store = store
     this.nodeBytesMax = nodeBytesMax
-    this.summary = new StateSummary(this.unwritten.over(storedNodes(store)), root)
+    this.summary = new StateSummary(this.unwritten.over(storedNodes(store)), root, {
+      guessesLeaves: true,
+    })
   }
 
   advance(source: DiffSource): Uint8Array {

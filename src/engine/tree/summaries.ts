@@ -153,7 +153,7 @@ export class Summaries {
   /** A new summary at the head: the stored one, with what the store lacks on top. */
   private open(): StateSummary {
     const root = this.rootInStore()
-    const summary = new StateSummary(storedNodes(this.store), root)
+    const summary = new StateSummary(storedNodes(this.store), root, { guessesLeaves: true })
     summary.update(this.sources.states.changesOn(root))
     return summary
   }
