@@ -34,6 +34,7 @@ import {
 } from './store.ts'
 import { TABLE_INDEX, TABLES, type Table } from './tables.ts'
 import type { BatchRange, WriteBatch } from './writeBatch.ts'
+import { WriterGate } from './writerGate.ts'
 import { acquireWriterLock, checkWriterLock } from './writerLock.ts'
 
 export type LmdbStoreOptions = {
@@ -70,12 +71,14 @@ export function openLmdbStore(folder: string, options: LmdbStoreOptions = {}): S
         { folder: path },
       )
   }
-  return new LmdbStore({ folder: path, sync }, readOnly ? 'reader' : 'writer', mapSize)
+  const shared = { folder: path, sync, gate: new WriterGate().words }
+  return new LmdbStore(shared, readOnly ? 'reader' : 'writer', mapSize)
 }
 
 /**
- * Opens a database on a further thread of the process that has it open for writing. It may be read and written to there,
- * by one thread at a time; the lock stays the first one's, which closes last.
+ * Opens a database on a further thread of the process that has it open for writing. It may be read and written to
+ * there, each write after the other; the lock stays the first one's, which closes last. A thread that is ended from
+ * outside while it writes never ends (`writerGate.ts`): let it answer first.
  * @throws VarveError as `openLmdbStore`
  */
 export function openSharedStore(shared: SharedStore): Store {
@@ -102,7 +105,9 @@ type LmdbTable = Database<Uint8Array, Uint8Array>
 
 class LmdbStore implements Store {
   readonly description: string
-  readonly shared: SharedStore | undefined
+  private readonly sharing: SharedStore
+  private readonly gate: WriterGate
+  private readonly role: LmdbRole
   private readonly folder: string
   private readonly readOnly: boolean
   private readonly root: LmdbRoot
@@ -121,7 +126,9 @@ class LmdbStore implements Store {
     const readOnly = role === 'reader'
     this.folder = folder
     this.readOnly = readOnly
-    this.shared = readOnly ? undefined : shared
+    this.role = role
+    this.sharing = shared
+    this.gate = new WriterGate(shared.gate)
     this.description = `lmdb ${folder}${readOnly ? ' (read-only)' : ''}`
     try {
       this.root = open<Uint8Array, Uint8Array>({
@@ -159,6 +166,13 @@ class LmdbStore implements Store {
     if (readOnly) readersHere.set(folder, (readersHere.get(folder) ?? 0) + 1)
   }
 
+  get shared(): SharedStore | undefined {
+    if (this.role === 'reader') return undefined
+    // Whoever asks hands it to a thread, which may write from then on.
+    if (this.role === 'writer' && !this.isClosed) this.gate.guardExit()
+    return this.sharing
+  }
+
   get(table: Table, key: Uint8Array): Uint8Array | undefined {
     const bytes = this.peek(table, key)
     if (bytes === undefined) return undefined
@@ -189,12 +203,11 @@ class LmdbStore implements Store {
         `${this.description}: expected a store opened for writing`,
         { folder: this.folder },
       )
-    if (this.writeFault !== undefined) throw this.writeFault
+    this.checkSound()
     if (batch.entryCount === 0) return
     const operations = batch.operationsSorted()
     try {
-      // The braces matter: the callback must not return what a put returns.
-      this.root.transactionSync(() => {
+      this.transact(() => {
         for (const range of batch.ranges) deleteRange(this.tables[range.table]!, range)
         putAll(this.tables, batch, operations)
       })
@@ -224,11 +237,28 @@ class LmdbStore implements Store {
     this.iterations.clear()
     // Nothing is pending, so the library closes before it returns its promise.
     void this.root.close()
+    this.gate.unguard()
     this.releaseLock()
     if (!this.readOnly) return
     const readerCount = readersHere.get(this.folder)! - 1
     if (readerCount > 0) readersHere.set(this.folder, readerCount)
     else readersHere.delete(this.folder)
+  }
+
+  /** Runs one transaction. @param work must not return what a put returns: mind the braces */
+  private transact(work: () => void): void {
+    if (this.role === 'writer') this.root.transactionSync(work)
+    else this.gate.within(() => this.root.transactionSync(work))
+  }
+
+  private checkSound(): void {
+    if (this.writeFault !== undefined) throw this.writeFault
+    if (!this.gate.isBroken) return
+    throw new VarveError<StoreErrorCode>(
+      'STORE_IO',
+      `database ${this.folder}: expected to write, but a write of another thread has failed`,
+      { folder: this.folder },
+    )
   }
 
   /** Value in the library's buffer, good until the next read. */
@@ -277,7 +307,11 @@ class LmdbStore implements Store {
       if (tables.includes(undefined)) throw notFound(this.folder, 'a file without our tables')
       return tables as LmdbTable[]
     }
-    return this.root.transactionSync(openAll)
+    let tables: LmdbTable[] = []
+    this.transact(() => {
+      tables = openAll()
+    })
+    return tables
   }
 
   private tableOf(table: Table): LmdbTable {
@@ -300,7 +334,10 @@ class LmdbStore implements Store {
   private failedWrite(error: unknown): unknown {
     const fault = this.fault(error)
     // After a failure of the disk the library refuses every transaction in a way that ends the process.
-    if (fault instanceof VarveError && fault.code === 'STORE_IO') this.writeFault = fault
+    if (fault instanceof VarveError && fault.code === 'STORE_IO') {
+      this.writeFault = fault
+      this.gate.markBroken()
+    }
     return fault
   }
 

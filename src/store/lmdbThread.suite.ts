@@ -1,12 +1,14 @@
 /**
- * A second thread for the tests of `openSharedStore`. Does nothing on the main thread.
+ * A second thread for the tests of `openSharedStore`. On the main thread it does nothing, but as a process of its own:
+ * `node lmdbThread.suite.js exit|throw FOLDER` ends while its second thread is within a transaction.
  *
  * The two sides share one number, so that the other one can wait without a turn of its event loop.
  */
-import { isMainThread, parentPort, workerData } from 'node:worker_threads'
+import { once } from 'node:events'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { isVarveError } from '../base/index.ts'
-import { openSharedStore } from './lmdbStore.ts'
-import type { SharedStore } from './store.ts'
+import { openLmdbStore, openSharedStore } from './lmdbStore.ts'
+import type { SharedStore, Store } from './store.ts'
 import { metaKey, numberKey } from './tables.ts'
 import { WriteBatch } from './writeBatch.ts'
 
@@ -15,8 +17,8 @@ export type ThreadRequest =
   | { readonly kind: 'write'; readonly number: number; readonly rowCount: number }
   /** Writes one value of so many bytes. */
   | { readonly kind: 'writeLarge'; readonly byteCount: number }
-  /** Begins a transaction, tells so by the shared number, and never ends it. */
-  | { readonly kind: 'hang' }
+  /** As `write`, of many rows, but tells -1 in the midst of the transaction, and then takes half a second more. */
+  | { readonly kind: 'slow'; readonly number: number }
   | { readonly kind: 'close' }
 
 /** `undefined`, or the code and message of what was thrown. */
@@ -34,6 +36,39 @@ export function numberedBatch(number: number, rowCount: number): WriteBatch {
   for (let row = 0; row < rowCount; row++) batch.put('accounts', numberKey(row), value)
   batch.put('meta', NUMBER_KEY, value)
   return batch
+}
+
+/** Rows of a slow write. */
+export const SLOW_ROW_COUNT = 5000
+
+function slowWrite(store: Store, number: number, onMidst: () => void): void {
+  const batch = numberedBatch(number, SLOW_ROW_COUNT)
+  const valueAt = batch.valueAt.bind(batch)
+  let callCount = 0
+  batch.valueAt = (operation) => {
+    if (++callCount === SLOW_ROW_COUNT / 2) {
+      onMidst()
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+    }
+    return valueAt(operation)
+  }
+  store.write(batch)
+}
+
+/** Ends this process while its other thread writes. */
+async function endWithinWrite(mode: string, folder: string): Promise<void> {
+  const store = openLmdbStore(folder, { sync: 'os' })
+  store.write(numberedBatch(1, 10))
+  const progress = new Int32Array(new SharedArrayBuffer(4))
+  const data: ThreadData = { shared: store.shared!, progress }
+  const thread = new Worker(new URL(import.meta.url), { workerData: data })
+  await once(thread, 'online')
+  thread.postMessage({ kind: 'slow', number: 2 } satisfies ThreadRequest)
+  // Answered after the end: the next write must not begin.
+  thread.postMessage({ kind: 'slow', number: 3 } satisfies ThreadRequest)
+  while (Atomics.load(progress, 0) !== -1) Atomics.wait(progress, 0, 0, 100)
+  if (mode === 'exit') process.exit(3)
+  throw new Error('planted')
 }
 
 function answer(work: () => void): ThreadAnswer {
@@ -65,20 +100,10 @@ if (!isMainThread && parentPort !== null && 'shared' in (workerData as object)) 
         store.write(batch)
         break
       }
-      case 'hang': {
-        const batch = numberedBatch(99, 10_000)
-        const valueAt = batch.valueAt.bind(batch)
-        let callCount = 0
-        batch.valueAt = (operation) => {
-          if (++callCount === 5000) {
-            tell(-1)
-            for (;;) {}
-          }
-          return valueAt(operation)
-        }
-        store.write(batch)
+      case 'slow':
+        slowWrite(store, request.number, () => tell(-1))
+        tell(request.number)
         break
-      }
       case 'close':
         store.close()
     }
@@ -87,3 +112,7 @@ if (!isMainThread && parentPort !== null && 'shared' in (workerData as object)) 
     parentPort?.postMessage(answer(() => work(request))),
   )
 }
+
+const [, script, mode, folder] = process.argv
+if (isMainThread && script?.endsWith('lmdbThread.suite.js') && mode !== undefined)
+  await endWithinWrite(mode, folder!)

@@ -1,10 +1,11 @@
 /**
- * @isolate: starts threads that share a database, and ends one within a transaction.
+ * @isolate: starts threads that share a database, and processes that end while one writes.
  * Aim: a second thread writes while the first one reads: whole states only, new ones at once after `refresh`, iterations
- * undisturbed; faults come with their code; a thread that ends within a write takes nothing with it.
+ * undisturbed; faults come with their code; a process that ends meanwhile ends, with the write whole.
  * Method: real threads; the reader waits on shared memory, so that its event loop makes no turn in between.
  */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,6 +17,7 @@ import { openLmdbStore } from './lmdbStore.ts'
 import {
   NUMBER_KEY,
   numberedBatch,
+  SLOW_ROW_COUNT,
   type ThreadAnswer,
   type ThreadData,
   type ThreadRequest,
@@ -145,9 +147,27 @@ test('both threads write in turn', async () => {
   })
 })
 
+for (const [mode, exitCode] of [
+  ['exit', 3],
+  ['throw', 1],
+] as const)
+  test(`a process that ends while another thread writes (${mode}) ends after that write`, async () => {
+    const folder = join(root, `db${folderCount++}`)
+    const script = join(import.meta.dirname, 'lmdbThread.suite.js')
+    const child = spawn(process.execPath, [script, mode, folder], { stdio: 'ignore' })
+    const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
+    const [code, signal] = await once(child, 'exit')
+    clearTimeout(late)
+    assert.deepEqual([code, signal], [exitCode, null], 'it ends by itself')
+    const store = openLmdbStore(folder)
+    assert.equal(numberIn(store), 2, 'the write under way is whole, the next one did not begin')
+    assert.equal([...store.range('accounts')].length, SLOW_ROW_COUNT)
+    store.close()
+  })
+
 test('a store opened for reading, and one in memory, are for no further thread', async () => {
   await withWriter(async (store) => {
-    assert.deepEqual(Object.keys(store.shared!).sort(), ['folder', 'sync'])
+    assert.deepEqual(Object.keys(store.shared!).sort(), ['folder', 'gate', 'sync'])
   })
   assert.equal(memoryStore().shared, undefined)
   const folder = join(root, 'db0')

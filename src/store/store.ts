@@ -14,7 +14,12 @@ export const KEY_BYTES_MAX = 511
 export const VALUE_BYTES_MAX = 64 * 1024 * 1024
 
 /** How another thread of the process that writes to a store opens it too. A message can carry it. */
-export type SharedStore = { readonly folder: string; readonly sync: 'always' | 'os' }
+export type SharedStore = {
+  readonly folder: string
+  readonly sync: 'always' | 'os'
+  /** Memory of the store's `WriterGate`. */
+  readonly gate: Int32Array<SharedArrayBuffer>
+}
 
 export interface Store {
   /** One line for a person: the kind of the store and, where it has one, its folder. */
