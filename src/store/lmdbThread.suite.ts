@@ -1,6 +1,7 @@
 /**
  * A second thread for the tests of `openSharedStore`. On the main thread it does nothing, but as a process of its own:
- * `node lmdbThread.suite.js exit|throw FOLDER` ends while its second thread is within a transaction.
+ * `node lmdbThread.suite.js exit|throw FOLDER` ends while its second thread is within a transaction; with `full`, under
+ * a limit of the file's size, its second thread writes too much; prints a line of JSON (`FullReport`).
  *
  * The two sides share one number, so that the other one can wait without a turn of its event loop.
  */
@@ -113,6 +114,41 @@ if (!isMainThread && parentPort !== null && 'shared' in (workerData as object)) 
   )
 }
 
+export type FullReport = {
+  /** Of the second thread's write, of one of the first thread after it, and of a small one of the second after that. */
+  readonly codes: readonly (string | undefined)[]
+  /** What each thread's next read sees. */
+  readonly number: number | undefined
+}
+
+async function writeTooMuch(folder: string): Promise<void> {
+  const store = openLmdbStore(folder, { sync: 'os' })
+  store.write(numberedBatch(1, 10))
+  const data: ThreadData = {
+    shared: store.shared!,
+    progress: new Int32Array(new SharedArrayBuffer(4)),
+  }
+  const thread = new Worker(new URL(import.meta.url), { workerData: data })
+  const ask = async (request: ThreadRequest): Promise<ThreadAnswer> => {
+    const reply = once(thread, 'message')
+    thread.postMessage(request)
+    return (await reply)[0]
+  }
+  const codes = [
+    (await ask({ kind: 'writeLarge', byteCount: 32 << 20 }))?.code,
+    answer(() => store.write(numberedBatch(2, 10)))?.code,
+    (await ask({ kind: 'write', number: 3, rowCount: 10 }))?.code,
+  ]
+  store.refresh()
+  const report: FullReport = { codes, number: store.get('meta', NUMBER_KEY)?.[0] }
+  await ask({ kind: 'close' })
+  await thread.terminate()
+  store.close()
+  process.stdout.write(`${JSON.stringify(report)}\n`)
+}
+
 const [, script, mode, folder] = process.argv
-if (isMainThread && script?.endsWith('lmdbThread.suite.js') && mode !== undefined)
-  await endWithinWrite(mode, folder!)
+if (isMainThread && script?.endsWith('lmdbThread.suite.js') && folder !== undefined) {
+  if (mode === 'full') await writeTooMuch(folder)
+  else await endWithinWrite(mode!, folder)
+}

@@ -15,6 +15,7 @@ import { Worker } from 'node:worker_threads'
 import { isVarveError } from '../base/index.ts'
 import { openLmdbStore } from './lmdbStore.ts'
 import {
+  type FullReport,
   NUMBER_KEY,
   numberedBatch,
   SLOW_ROW_COUNT,
@@ -145,6 +146,32 @@ test('both threads write in turn', async () => {
       assert.equal(numberIn(store), number + 1)
     }
   })
+})
+
+test('a write that fails for want of room says so by its code, and no thread writes after it', {
+  skip: process.platform === 'win32' && 'no limit of file sizes',
+}, async () => {
+  const folder = join(root, `db${folderCount++}`)
+  const script = join(import.meta.dirname, 'lmdbThread.suite.js')
+  // In units of 512 bytes or 1 KiB, as the shell has it; the write needs 32 MiB.
+  const command = 'ulimit -f 8192 && exec "$0" "$@"'
+  const child = spawn('sh', ['-c', command, process.execPath, script, 'full', folder], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const late = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const ended = once(child, 'exit')
+  let output = ''
+  for await (const part of child.stdout) output += part
+  const [code] = await ended
+  clearTimeout(late)
+  assert.equal(code, 0, 'the process goes on')
+  const report: FullReport = JSON.parse(output)
+  assert.deepEqual(report, { codes: ['STORE_IO', 'STORE_IO', 'STORE_IO'], number: 1 })
+  const store = openLmdbStore(folder)
+  assert.equal(numberIn(store), 1)
+  store.write(numberedBatch(4, 10))
+  assert.equal(numberIn(store), 4, 'opened again, it works')
+  store.close()
 })
 
 for (const [mode, exitCode] of [

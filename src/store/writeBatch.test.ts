@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bytesCompare, isVarveError } from '../base/index.ts'
 import { Prng } from '../testing/index.ts'
-import { TABLE_INDEX, TABLES } from './tables.ts'
-import { BATCH_BYTES_MAX, WriteBatch } from './writeBatch.ts'
+import { memoryStore } from './memoryStore.ts'
+import { TABLE_INDEX, TABLES, type Table } from './tables.ts'
+import { BATCH_BYTES_MAX, type PackedBatch, WriteBatch } from './writeBatch.ts'
 
 const bytes = (...values: number[]) => Uint8Array.from(values)
 
@@ -110,4 +111,89 @@ test('an unknown table is a bug, not a new table', () => {
     () => batch.put('meta', bytes(), bytes(1)),
     (error) => isVarveError(error, 'STORE_KEY_INVALID'),
   )
+})
+
+/** One random call, to be made on any batch. */
+function randomCall(prng: Prng): (batch: WriteBatch) => void {
+  const table: Table = TABLES[prng.below(3)]!
+  const key = prng.oneIn(3) ? prng.bytes(1 + prng.below(3)) : bytes(prng.below(30))
+  if (prng.oneIn(5)) {
+    const lt = prng.oneIn(5) ? undefined : bytes(prng.below(30))
+    return (batch) => batch.deleteRange(table, key, lt)
+  }
+  if (prng.oneIn(4)) return (batch) => batch.delete(table, key)
+  const value = prng.bytes(prng.below(5))
+  return (batch) => batch.put(table, key, value)
+}
+
+/** A message to another thread and back. */
+const sent = (packed: PackedBatch): PackedBatch =>
+  structuredClone(packed, { transfer: [packed.slab.buffer, packed.fields.buffer] })
+
+test('packed batches that are joined do what their calls in order do', () => {
+  const seed = 11
+  const prng = new Prng(seed)
+  for (let round = 0; round < 200; round++) {
+    const whole = new WriteBatch()
+    const joined = new WriteBatch()
+    const part = new WriteBatch()
+    for (let call = prng.below(120); call > 0; call--) {
+      const make = randomCall(prng)
+      make(whole)
+      make(part)
+      if (!prng.oneIn(8)) continue
+      joined.addPacked(sent(part.pack()))
+      part.clear()
+      if (prng.oneIn(2)) continue
+      // A call between two packed batches.
+      const direct = randomCall(prng)
+      direct(whole)
+      direct(joined)
+    }
+    joined.addPacked(part.pack())
+    const where = `seed ${seed} round ${round}`
+    assert.deepEqual(listed(joined), listed(whole), where)
+    assert.equal(joined.byteCount, whole.byteCount, where)
+    assert.equal(joined.entryCount, whole.entryCount, where)
+    const stores = [whole, joined].map((batch) => {
+      const store = memoryStore()
+      const first = new WriteBatch()
+      for (let byte = 0; byte < 30; byte++) first.put(TABLES[byte % 3]!, bytes(byte), bytes(9))
+      store.write(first)
+      store.write(batch)
+      return TABLES.map((table) => [...store.range(table)])
+    })
+    assert.deepEqual(stores[1], stores[0], where)
+  }
+})
+
+test('a packed batch is trimmed, and its own', () => {
+  const batch = new WriteBatch()
+  batch.put('meta', bytes(1), bytes(2, 3))
+  batch.deleteRange('codes', bytes(), undefined)
+  const packed = batch.pack()
+  assert.equal(packed.slab.buffer.byteLength, 3)
+  assert.equal(packed.fields.buffer.byteLength, 16)
+  batch.clear()
+  batch.put('meta', bytes(7), bytes(7))
+  const other = new WriteBatch()
+  other.addPacked(packed)
+  other.addPacked(new WriteBatch().pack())
+  assert.deepEqual(listed(other), [['meta', [1], [2, 3]]])
+  assert.equal(other.ranges.length, 1)
+})
+
+test('what does not fit is refused, and the batch stays as it was', () => {
+  const batch = new WriteBatch()
+  batch.put('meta', bytes(1), bytes(2))
+  const { fields } = batch.pack()
+  const slab = { length: BATCH_BYTES_MAX } as PackedBatch['slab']
+  const ranges = [{ table: 0, gte: bytes(), lt: undefined, operationCount: 0 }]
+  assert.throws(
+    () => batch.addPacked({ slab, fields, ranges }),
+    (error) => isVarveError(error, 'STORE_BATCH_TOO_LARGE'),
+  )
+  assert.equal(batch.entryCount, 1)
+  assert.equal(batch.byteCount, 2)
+  assert.deepEqual(listed(batch), [['meta', [1], [2]]])
 })
