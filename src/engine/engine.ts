@@ -26,6 +26,7 @@ import { StateSummary, storedNodes } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
 import type { BlockExecutor } from '../execute/index.ts'
 import type { Store } from '../store/index.ts'
+import { BranchBases, type BranchStatus } from './branch/branchBases.ts'
 import { type ChainIdentity, readIdentity, type StoredHeader } from './chainRecords.ts'
 import { buildGenesis } from './genesisState.ts'
 import type { ImportOutcome } from './importOutcome.ts'
@@ -60,7 +61,8 @@ export type EngineOptions = {
   readonly historyBlocks?: number
   /**
    * Bytes that states may take: the layers of blocks that no write has passed, and accounts, slots and trie nodes that
-   * were read. 64 MiB up, 1 GiB without it. Blocks wait for a write before it is passed.
+   * were read; a sixteenth is for branches. 64 MiB up, 1 GiB without it. Blocks wait for a write before it is passed, a
+   * branch refuses to go on.
    */
   readonly memoryBytes?: number
   /** Precompiles of the protocol, unless the chain was made under a draft. */
@@ -90,6 +92,7 @@ export class Engine {
   readonly clock = new PhaseClock()
   private readonly chain: KeptChain
   private readonly intake: Intake
+  private readonly forks: BranchBases
   private readonly store: Store
   private readonly nodeBytesMax: number
   private isPipelined = false
@@ -99,7 +102,7 @@ export class Engine {
   /** Use `openEngine`. */
   constructor(options: EngineOptions, recovery: SenderRecovery) {
     const { store, genesis, memoryBytes } = options
-    const { nodeBytesMax, ...memory } = stateMemory(memoryBytes)
+    const { states: memory, nodeBytesMax, branchBytesMax } = stateMemory(memoryBytes)
     this.store = store
     this.nodeBytesMax = nodeBytesMax
     const identity = readIdentity(store)
@@ -115,6 +118,7 @@ export class Engine {
     }
     const { chain, spec, clock } = this
     this.intake = new Intake({ chain, spec, clock, recovery }, options)
+    this.forks = new BranchBases({ chain, spec, intake: this.intake, bytesMax: branchBytesMax })
   }
 
   /** The newest block of the canonical chain and the difficulty of the chain up to it. */
@@ -126,6 +130,11 @@ export class Engine {
   get kept(): { readonly oldest: number; readonly newest: number; readonly sideCount: number } {
     const { floor, head, sideCount } = this.chain.tree
     return { oldest: floor.header.number, newest: head.header.number, sideCount }
+  }
+
+  /** Branches that are not released, and the bytes that their layers take together. */
+  get branches(): BranchStatus {
+    return this.forks.status
   }
 
   /** False once a write has failed. */
@@ -193,7 +202,7 @@ export class Engine {
    */
   at(block: BlockId): EngineView {
     this.intake.checkUsable()
-    return new EngineView(this.chain, nodeOf(this.chain, block))
+    return new EngineView(this.chain, nodeOf(this.chain, block), this.forks)
   }
 
   /** A header with its total difficulty, or `undefined` where there is no such block. */

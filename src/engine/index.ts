@@ -8,6 +8,8 @@ export {
 } from '../commit/index.ts'
 export type { BlockCheckErrorCode } from './blockCheck.ts'
 export type { BlockSource } from './blockSource.ts'
+export { Branch, type BranchChoices, type BranchOutcome } from './branch/branch.ts'
+export type { BranchStatus } from './branch/branchBases.ts'
 export { type BulkAccount, type BulkGenesisErrorCode, writeGenesis } from './bulkGenesis.ts'
 export type { ChainRecordErrorCode, HeadRecord, StoredHeader } from './chainRecords.ts'
 export {

@@ -3,7 +3,6 @@
  * Reading changes nothing. A view belongs to one block, wherever the head moves; once that block's state is no longer
  * kept, the view says so and answers no more.
  */
-import { ADDRESS_BYTES, assert, HASH_BYTES, ZERO_HASH } from '../base/index.ts'
 import type { Header } from '../codec/index.ts'
 import {
   type AccountProof,
@@ -12,7 +11,10 @@ import {
   StateSummary,
   verifyAccountProof,
 } from '../commit/index.ts'
-import { type Account, addressHashOf, type StateView, slotHashOf } from '../state/index.ts'
+import type { Account, StateView } from '../state/index.ts'
+import { accountAt, checkAddress, codeAt, storageAt } from './addressed.ts'
+import type { Branch } from './branch/branch.ts'
+import type { BranchBases } from './branch/branchBases.ts'
 import type { BlockNode } from './tree/blockTree.ts'
 import type { KeptChain } from './tree/keptChain.ts'
 import type { KeptState } from './tree/keptState.ts'
@@ -22,11 +24,13 @@ export class EngineView {
   private readonly chain: KeptChain
   private readonly node: BlockNode
   private readonly kept: KeptState
+  private readonly forks: BranchBases
 
   /** Use `Engine.at`. */
-  constructor(chain: KeptChain, node: BlockNode) {
+  constructor(chain: KeptChain, node: BlockNode, forks: BranchBases) {
     this.header = node.header
     this.chain = chain
+    this.forks = forks
     this.node = node
     this.kept = chain.stateOf(node)
   }
@@ -55,21 +59,26 @@ export class EngineView {
 
   /** Values of an account, or `undefined`. @param address 20 bytes */
   account(address: Uint8Array): Account | undefined {
-    checkAddress(address)
-    return this.kept.account(addressHashOf(address))
+    return accountAt(this.kept, address)
   }
 
   /** Value of a slot, 32 bytes; zero where nothing was stored. @param slot 32 bytes */
   storage(address: Uint8Array, slot: Uint8Array): Uint8Array {
-    checkAddress(address)
-    assert(slot.length === HASH_BYTES, 'a slot has 32 bytes')
-    return this.kept.storage(addressHashOf(address), slotHashOf(slot)) ?? ZERO_HASH.slice()
+    return storageAt(this.kept, address, slot)
   }
 
   /** Code of an account, empty where there is none. */
   code(address: Uint8Array): Uint8Array {
-    const account = this.account(address)
-    return account === undefined ? new Uint8Array(0) : this.kept.code(account.codeHash)
+    return codeAt(this.kept, address)
+  }
+
+  /**
+   * A state of one's own that begins here, to execute on; the chain never sees it. The caller releases it. Cost: O(1),
+   * where the store has not passed this state; else the first branch of it reads the deltas in between.
+   * @throws VarveError ENGINE_STATE_NOT_KEPT
+   */
+  fork(): Branch {
+    return this.forks.open(this.node)
   }
 
   /**
@@ -83,8 +92,4 @@ export class EngineView {
     verifyAccountProof(this.header.stateRoot, proof)
     return proof
   }
-}
-
-function checkAddress(address: Uint8Array): void {
-  assert(address.length === ADDRESS_BYTES, 'an address has 20 bytes')
 }

@@ -23,6 +23,8 @@ import {
   type LayeredState,
   type ListingView,
   type StateDelta,
+  type StateUsage,
+  usageAfter,
 } from '../../state/index.ts'
 import { type Store, WriteBatch } from '../../store/index.ts'
 import {
@@ -148,6 +150,12 @@ export class KeptChain {
   stateOf(node: BlockNode): KeptState {
     const { tree, deltas, states } = this
     return new KeptState(node, { tree, deltas, states })
+  }
+
+  /** What a kept state holds. Cost: nothing, or the deltas from the head to it where the store has passed it. */
+  usageOf(node: BlockNode): StateUsage {
+    const own = node === this.head ? this.states.head : this.states.stateOf(node)
+    return own?.usage ?? this.deltasTo(node).reduce(usageAfter, this.states.head.usage)
   }
 
   /** Hashes of a kept state; see `Summaries.at`. */

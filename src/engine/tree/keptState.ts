@@ -25,9 +25,9 @@ export type StateSources = {
 export class KeptState implements ListingView {
   private readonly node: BlockNode
   private readonly sources: StateSources
-  /** The view for the head it was made at. */
   private view: ListingView | undefined
-  private viewHead: BlockNode | undefined
+  /** The state that the view was laid over: one object for each stay of the head at a block. */
+  private viewBase: ListingView | undefined
 
   constructor(node: BlockNode, sources: StateSources) {
     this.node = node
@@ -67,9 +67,9 @@ export class KeptState implements ListingView {
     const own = states.stateOf(this.node)
     if (own !== undefined) return own
     if (this.node === tree.head) return states.head
-    if (this.view === undefined || this.viewHead !== tree.head) {
+    if (this.view === undefined || this.viewBase !== states.head) {
       this.view = new OlderState(states.head, this.steps())
-      this.viewHead = tree.head
+      this.viewBase = states.head
     }
     return this.view
   }

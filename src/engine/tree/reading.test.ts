@@ -7,7 +7,7 @@ import { memoryStore } from '../../store/index.ts'
 import { Prng } from '../../testing/index.ts'
 import { type Engine, openEngine } from '../engine.ts'
 import { addressOf, dumpStore } from '../testChain.suite.ts'
-import { makeTree, type TreeBlock } from './treeChain.suite.ts'
+import { makeTree, type TreeBlock, treeGenesis } from './treeChain.suite.ts'
 
 const QUESTION_COUNT = 1000
 
@@ -78,3 +78,22 @@ function ask(engine: Engine, { block }: TreeBlock, prng: Prng): void {
     if ((error as { code?: string }).code !== 'ENGINE_STATE_NOT_KEPT') throw error
   }
 }
+
+test('a view that is held reads on when the head leaves and comes back', async () => {
+  const engine = await openEngine({ store: memoryStore(), genesis: treeGenesis(Fork.Shanghai) })
+  const base = engine.head.header
+  const produce = (seconds: bigint, parent: Uint8Array) => {
+    const timestamp = base.timestamp + seconds
+    return engine.produce({ coinbase: addressOf(7), timestamp }, parent).header.hash
+  }
+  const first = produce(12n, base.hash)
+  const tip = produce(24n, first)
+  engine.flush()
+  const view = engine.at(0)
+  assert.equal(view.account(addressOf(0xd1))?.balance, 5n)
+  // The head's block is the same afterwards, the state that stands for it is not.
+  engine.setHead(first)
+  engine.setHead(tip)
+  assert.equal(view.account(addressOf(0xd1))?.balance, 5n)
+  assert.equal(view.account(addressOf(0xd2))?.balance, 5n)
+})

@@ -178,6 +178,11 @@ export class LayeredState implements ListingView {
     this.map.close()
   }
 
+  /** @throws VarveError STATE_LAYER_RELEASED */
+  checkOpen(): void {
+    this.map.checkOpen()
+  }
+
   /** False once released. */
   get isOpen(): boolean {
     return this.map.isOpen

@@ -54,8 +54,9 @@ export class LayerTree {
   private layerCount = 0
   private codeByteCount = 0
 
-  constructor(options: ChunkArenaOptions = {}) {
-    this.arena = new ChunkArena(options)
+  /** @param memory to take chunks from, shared with other trees; else how large one of its own may be */
+  constructor(memory: ChunkArena | ChunkArenaOptions = {}) {
+    this.arena = memory instanceof ChunkArena ? memory : new ChunkArena(memory)
     this.root = new MapLayer(this, undefined, 0, this.nextId++)
   }
 

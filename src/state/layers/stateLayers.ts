@@ -10,6 +10,7 @@
  * A version may be answered by the store at any state between its base and itself: what was written in between is in
  * its layers. So a write may run on another thread between the two calls.
  */
+import type { ChunkArena } from '../../arena/index.ts'
 import { assert, VarveError } from '../../base/index.ts'
 import { EMPTY_USAGE, type StateUsage } from '../usage.ts'
 import type { ListingView } from '../view.ts'
@@ -26,6 +27,8 @@ export type StateLayersOptions = {
   readonly usage?: StateUsage
   /** Most bytes for the layers' nodes; 1 GiB without it. */
   readonly bytesMax?: number
+  /** Memory shared with other layers, in the place of one's own: it has its own limit. */
+  readonly arena?: ChunkArena
 }
 
 export class StateLayers {
@@ -36,11 +39,12 @@ export class StateLayers {
   private announced: MapLayer | undefined
   private usage: StateUsage
 
-  constructor({ persisted, version = 0, usage = EMPTY_USAGE, bytesMax }: StateLayersOptions) {
+  constructor(options: StateLayersOptions) {
+    const { persisted, version = 0, usage = EMPTY_USAGE, bytesMax, arena } = options
     this.persisted = persisted
     this.versionFirst = version
     this.usage = usage
-    this.tree = new LayerTree(bytesMax === undefined ? {} : { bytesMax })
+    this.tree = new LayerTree(arena ?? (bytesMax === undefined ? {} : { bytesMax }))
     this.layer = this.tree.root
   }
 
