@@ -11,6 +11,7 @@ import {
   encodeEnvelopes,
   encodeWithdrawal,
   type Header,
+  isDecodedList,
   mergeBloom,
   type Receipt,
   type Transaction,
@@ -179,9 +180,16 @@ function joinedBloom(receipts: readonly Receipt[]): Uint8Array {
   return bloom
 }
 
-/** The header field `transactionsRoot`. */
+/** Roots of lists that came from bytes and stay as they are: whoever makes a block asks, and whoever checks it. */
+const decodedRoots = new WeakMap<readonly Transaction[], Uint8Array>()
+
+/** The header field `transactionsRoot`. Cost: a trie over the transactions, once a decoded list. */
 export function transactionsRootOf(transactions: readonly Transaction[]): Uint8Array {
-  return listRoot(transactions, ({ raw }) => raw)
+  const known = decodedRoots.get(transactions)
+  if (known !== undefined) return known
+  const root = listRoot(transactions, ({ raw }) => raw)
+  if (isDecodedList(transactions)) decodedRoots.set(transactions, root)
+  return root
 }
 
 /** The header field `withdrawalsRoot`. */

@@ -2,12 +2,17 @@
  * Blocks: rlp([header, transactions, uncles, withdrawals?]), and bodies, which are the same list without the
  * header. Whether the body fits the header (roots, uncle hash) is for `chain/` to check.
  */
-import { EMPTY_LIST_HASH } from '../base/index.ts'
+import { bytesConcat, EMPTY_LIST_HASH } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { type Header, type HeaderFields, headerToRlp, readHeader } from './header.ts'
 import { encodeRlp, type RlpInput } from './rlp.ts'
 import { RlpReader } from './rlpReader.ts'
-import { readTransaction, type Transaction, transactionToRlp } from './transaction.ts'
+import {
+  decodeTransaction,
+  readTransaction,
+  type Transaction,
+  transactionToRlp,
+} from './transaction.ts'
 import { readWithdrawal, type Withdrawal, withdrawalToRlp } from './withdrawal.ts'
 
 export type Body = {
@@ -21,6 +26,29 @@ export type Block = Body & { readonly header: Header }
 
 /** Blocks whose fields are what their bytes say, since they came from bytes. Copies of them are not among them. */
 const decodedBlocks = new WeakSet<Block>()
+
+/** Lists of transactions that came from bytes as a whole. */
+const decodedLists = new WeakSet<readonly Transaction[]>()
+
+/** Whether every transaction of a list is what its bytes say, and the list will stay as it is. */
+export function isDecodedList(transactions: readonly Transaction[]): boolean {
+  return decodedLists.has(transactions)
+}
+
+/**
+ * Decodes envelopes that a program has put together, so that a block can be made of them without doing so again. Their
+ * bytes are copied into one buffer. @throws VarveError RLP_*, TRANSACTION_*
+ */
+export function decodeTransactions(envelopes: readonly Uint8Array[]): readonly Transaction[] {
+  const bytes = bytesConcat(...envelopes)
+  let offset = 0
+  const transactions = envelopes.map(({ length }) => {
+    offset += length
+    return decodeTransaction(bytes.subarray(offset - length, offset))
+  })
+  decodedLists.add(transactions)
+  return transactions
+}
 
 /** Joins a header and a body that were both decoded. */
 export function joinDecoded(header: Header, body: Body): Block {
@@ -84,6 +112,7 @@ function readBodyFields(reader: RlpReader): Body {
   const transactionsEnd = reader.openList('transactions')
   while (!reader.atEnd) transactions.push(readTransaction(reader))
   reader.closeList(transactionsEnd, 'transactions')
+  decodedLists.add(transactions)
   const uncles: Header[] = []
   const unclesEnd = reader.openList('uncles')
   while (!reader.atEnd) uncles.push(readHeader(reader))

@@ -5,8 +5,10 @@ export {
   bodyOf,
   decodeBlock,
   decodeBody,
+  decodeTransactions,
   encodeBlock,
   encodeBody,
+  isDecodedList,
   joinDecoded,
   uncleHashOf,
 } from './block.ts'

@@ -8,6 +8,7 @@ import {
   type Block,
   bodyOf,
   type HeaderFields,
+  isDecodedList,
   joinDecoded,
   sealHeader,
 } from '../codec/index.ts'
@@ -27,9 +28,13 @@ export function draftAfter(parent: StoredHeader, spec: ChainSpec, choices: Heade
     ...(isMerged === undefined ? {} : { isMerged }),
   })
   const { transactions = [], uncles = [], withdrawals = [] } = choices
-  const lists = { transactions, uncles }
+  // Transactions that came as bytes were refused there if they had to be; all else is written down once.
+  const isDecoded = isDecodedList(transactions)
+  const lists = { transactions: isDecoded ? [] : transactions, uncles }
   const given = fields.withdrawalsRoot === undefined ? lists : { ...lists, withdrawals }
-  return { fields, block: asDecoded({ header: sealHeader(fields), ...given }) }
+  const block = asDecoded({ header: sealHeader(fields), ...given })
+  if (!isDecoded) return { fields, block }
+  return { fields, block: joinDecoded(block.header, { ...bodyOf(block), transactions }) }
 }
 
 /** The same block under a header with these fields. */

@@ -7,9 +7,15 @@
  *
  * Berlin and later. Not here: which contracts there are; they belong to whoever runs blocks of a known kind.
  */
-import { bigintFromBytes, bytesCompare, type Fork } from '../base/index.ts'
+import { bigintFromBytes, type Fork } from '../base/index.ts'
 import type { Log } from '../codec/index.ts'
-import { hashKey, type SlotChange, type StateView, slotHashOf } from '../state/index.ts'
+import {
+  hashKey,
+  type SlotChange,
+  type StateView,
+  slotHashOf,
+  sortedByHash,
+} from '../state/index.ts'
 import { slotBytes } from './writtenDelta.ts'
 
 /** One message to a contract, from a transaction itself. */
@@ -141,6 +147,6 @@ export class NativeStorage {
     for (const { slotHash, before, value } of this.slots.values())
       if (before !== value)
         changes.push({ slotHash, before: slotBytes(before), after: slotBytes(value) })
-    return changes.sort((a, b) => bytesCompare(a.slotHash, b.slotHash))
+    return sortedByHash(changes, ({ slotHash }) => slotHash)
   }
 }

@@ -33,7 +33,13 @@ import {
   recoverSenders,
 } from './executor.ts'
 import { REFUND_DIVISOR_LONDON } from './gasSettlement.ts'
-import { TransferAccounts } from './nativeAccounts.ts'
+import {
+  give,
+  pay,
+  SenderReader,
+  type TransferAccount,
+  TransferAccounts,
+} from './nativeAccounts.ts'
 import { GAS_SSTORE_SENTRY, type NativeContract, type NativeResult } from './nativeContract.ts'
 import { BEACON_ROOTS_ADDRESS } from './systemCalls.ts'
 import {
@@ -75,7 +81,8 @@ export function executeTransfers(
   const { rules, spec, view } = context
   if (!isPlainBlock(block, context)) return undefined
   const accounts = new TransferAccounts(view)
-  if (rules.fork >= Fork.Cancun && accounts.isThere(BEACON_ROOTS_ADDRESS)) return undefined
+  if (rules.fork >= Fork.Cancun && accounts.load(BEACON_ROOTS_ADDRESS).before !== undefined)
+    return undefined
   const environment = environmentOf(header, context)
   const senders = context.senders ?? recoverSenders(block, { ...context, spec })
   const run = new TransfersRun(accounts, environment, contracts)
@@ -85,7 +92,8 @@ export function executeTransfers(
     ...blockRewards(rules.fork, header, uncles),
     ...withdrawalCredits(withdrawals ?? []),
   ]
-  if (!credits.every(({ address, amount }) => accounts.give(address, amount))) return undefined
+  if (!credits.every(({ address, amount }) => give(accounts.load(address), amount)))
+    return undefined
   return {
     delta: sealDelta(accounts.changes()),
     receipts: run.receipts,
@@ -127,6 +135,7 @@ class TransfersRun {
   private readonly block: ExecutionBlock
   private readonly space: BlockSpace
   private readonly contracts: readonly NativeContract[]
+  private readonly coinbase: TransferAccount
 
   constructor(
     accounts: TransferAccounts,
@@ -137,18 +146,20 @@ class TransfersRun {
     this.block = block
     this.space = emptyBlockSpace(block)
     this.contracts = contracts
+    this.coinbase = accounts.load(block.coinbase)
   }
 
   /** False where the transaction is not for this way. */
   add(transaction: Transaction, sender: Uint8Array): boolean {
     const { accounts, block, space, gas } = this
-    const to = transaction.to!
-    const codeHash = accounts.codeHashOf(to)
+    const from = accounts.load(sender)
+    const to = accounts.load(transaction.to!)
+    const { codeHash } = to
     const contract = codeHash === undefined ? undefined : this.contractOf(codeHash)
     if (codeHash !== undefined && contract === undefined) return false
     let cost: TransactionCost
     try {
-      cost = checkTransaction(accounts, block, space, transaction, sender)
+      cost = checkTransaction(new SenderReader(from), block, space, transaction, sender)
     } catch (error) {
       // The EVM's way names what is wrong, and where.
       if (isVarveError(error)) return false
@@ -156,12 +167,14 @@ class TransfersRun {
     }
     assert(cost.floorGas === 0n && cost.blobGas === 0n, 'a native transfer has one price')
     const message =
-      contract === undefined ? PLAIN : this.runContract(contract, transaction, sender, cost)
+      contract === undefined
+        ? PLAIN
+        : this.runContract(contract, transaction, { sender, to, intrinsicGas: cost.intrinsicGas })
     if (message === undefined) return false
     const gasUsed = cost.intrinsicGas + message.gas
-    accounts.pay(sender, gasUsed * cost.gasPrice + transaction.value)
-    if (!accounts.give(to, transaction.value)) return false
-    if (!accounts.give(block.coinbase, gasUsed * (cost.gasPrice - block.baseFee))) return false
+    pay(from, gasUsed * cost.gasPrice + transaction.value)
+    if (!give(to, transaction.value)) return false
+    if (!give(this.coinbase, gasUsed * (cost.gasPrice - block.baseFee))) return false
     space.gasLeft -= gasUsed
     gas.add({ gasUsed, blockGasUsed: gasUsed, blockStateGasUsed: 0n })
     const outcome = { status: Status.Success, logs: message.logs }
@@ -179,11 +192,10 @@ class TransfersRun {
   private runContract(
     contract: NativeContract,
     transaction: Transaction,
-    caller: Uint8Array,
-    { intrinsicGas }: TransactionCost,
+    { sender: caller, to, intrinsicGas }: ContractCall,
   ): Message | undefined {
     const target = transaction.to!
-    const storage = this.accounts.storageOf(target)
+    const storage = this.accounts.storageOf(to)
     storage.beginTransaction(transaction.type === 0 ? [] : slotsIn(transaction.accessList, target))
     const result = contract.run({ caller, target, input: transaction.data, storage })
     if (result === undefined) return undefined
@@ -194,6 +206,13 @@ class TransfersRun {
     const refund = smaller(BigInt(storage.refund), used / REFUND_DIVISOR_LONDON)
     return { gas: gas - refund, logs: result.logs }
   }
+}
+
+/** Who calls which account with the gas limit less what is paid ahead. */
+type ContractCall = {
+  readonly sender: Uint8Array
+  readonly to: TransferAccount
+  readonly intrinsicGas: bigint
 }
 
 /** Outcome of a message, its gas after refunds. */

@@ -2,7 +2,7 @@
  * The machine's write set as a delta: addresses and slots become hashes, words become the bytes that `state/` keeps,
  * lists become sorted.
  */
-import { bigintToBytes, bytesCompare, HASH_BYTES } from '../base/index.ts'
+import { bigintToBytes, HASH_BYTES } from '../base/index.ts'
 import type { AccountWrite, SlotWrite, WriteSet } from '../evm/index.ts'
 import {
   type AccountChange,
@@ -12,6 +12,7 @@ import {
   type StateDelta,
   sealDelta,
   slotHashOf,
+  sortedByHash,
 } from '../state/index.ts'
 
 /** Cost: one keccak an account and slot. */
@@ -24,8 +25,8 @@ export function deltaOfWrites(writes: WriteSet): StateDelta {
 function accountChange(write: AccountWrite, codes: CodeChange[]): AccountChange {
   const { address, before, after, storageCleared, code } = write
   if (code !== undefined && after !== undefined) codes.push({ codeHash: after.codeHash, code })
-  const slots = write.slots.map((slot) => slotChange(slot, storageCleared))
-  slots.sort((a, b) => bytesCompare(a.slotHash, b.slotHash))
+  const changes = write.slots.map((slot) => slotChange(slot, storageCleared))
+  const slots = sortedByHash(changes, ({ slotHash }) => slotHash)
   return { addressHash: addressHashOf(address), before, after, storageCleared, slots }
 }
 

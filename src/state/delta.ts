@@ -14,6 +14,7 @@
  */
 import { bytesCompare, bytesEqual } from '../base/index.ts'
 import { type Account, accountsEqual } from './account.ts'
+import { sortedByHash } from './hashSort.ts'
 import { hashKey } from './key.ts'
 import type { ListingView } from './view.ts'
 
@@ -69,8 +70,7 @@ export function sealDelta(
       change.slots.length > 0 ||
       !accountsEqual(change.before, change.after),
   )
-  kept.sort((a, b) => bytesCompare(a.addressHash, b.addressHash))
-  return { accounts: kept, codes }
+  return { accounts: sortedByHash(kept, ({ addressHash }) => addressHash), codes }
 }
 
 /**

@@ -31,6 +31,7 @@ export {
   type FlatStateErrorCode,
 } from './flatState.ts'
 export { FlatView } from './flatView.ts'
+export { sortedByHash } from './hashSort.ts'
 export { addressHashOf, type HashKey, hashKey, hashOfKey, slotHashOf } from './key.ts'
 export {
   type DeltaChunk,

@@ -3,7 +3,12 @@
  * that nonces are in order whatever the mix.
  */
 import { assert } from '../../base/index.ts'
-import { sealTransaction, signingHash, type Transaction } from '../../codec/index.ts'
+import {
+  decodeTransactions,
+  encodeTransaction,
+  signingHash,
+  type Transaction,
+} from '../../codec/index.ts'
 import { type AccountBook, createdAddress } from './accountBook.ts'
 import { type KindInput, type TransactionKind, transactionBody } from './kinds.ts'
 import { WorkloadRandom } from './random.ts'
@@ -73,18 +78,18 @@ export class Workload {
   /** Makes the next block. */
   next(): WorkloadBlock {
     const { blockSize, transactionsPerSender, book } = this.options
-    const transactions: Transaction[] = []
+    const envelopes: Uint8Array[] = []
     const senders: Uint8Array[] = []
-    for (let turn = 0; transactions.length < blockSize; turn++) {
+    for (let turn = 0; envelopes.length < blockSize; turn++) {
       const signer = this.drawSigner(turn)
       const address = book.address(signer)
       for (let count = 0; count < transactionsPerSender; count++) {
-        if (transactions.length === blockSize) break
-        transactions.push(this.transactionOf(signer))
+        if (envelopes.length === blockSize) break
+        envelopes.push(this.envelopeOf(signer))
         senders.push(address)
       }
     }
-    return { transactions, senders }
+    return { transactions: decodeTransactions(envelopes), senders }
   }
 
   /** Every signer that has sent, with the nonce that its account must have in the end. */
@@ -104,7 +109,7 @@ export class Workload {
     return drawn
   }
 
-  private transactionOf(signer: number): Transaction {
+  private envelopeOf(signer: number): Uint8Array {
     const { chainId, isSigned, book, nonceOf } = this.options
     const { nonces } = this
     if (nonces[signer] === NONCE_UNKNOWN) nonces[signer] = Number(nonceOf(book.address(signer)))
@@ -121,7 +126,7 @@ export class Workload {
     const signature = isSigned
       ? signForBenchmark(signingHash(fields), book.privateKey(signer))
       : NO_SIGNATURE
-    return sealTransaction({ ...fields, ...signature })
+    return encodeTransaction({ ...fields, ...signature })
   }
 
   private kind(): TransactionKind {
