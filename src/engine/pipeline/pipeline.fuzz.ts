@@ -11,10 +11,14 @@ import { type Fork, isVarveError, toHex } from '../../base/index.ts'
 import type { Block } from '../../codec/index.ts'
 import { memoryStore, openLmdbStore, type Store } from '../../store/index.ts'
 import { Prng } from '../../testing/index.ts'
+import { readHead } from '../chainRecords.ts'
 import { type Engine, openEngine } from '../engine.ts'
 import { dumpStore } from '../testChain.suite.ts'
 import { makeTree } from '../tree/treeChain.suite.ts'
 import { verifyStore } from '../verify/verifyStore.ts'
+import { InlineCommit } from './inlineCommit.ts'
+import { InlineSummary } from './inlineSummary.ts'
+import { LateStore } from './lateStore.suite.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { Stages } from './stages.ts'
 
@@ -26,23 +30,29 @@ export type PipelineRun = {
   readonly isThreaded: boolean
   /** Longest delay of a stage. */
   readonly delayMs: number
+  /** Whether each stage reads the store as it last saw it (`lateStore.suite.ts`) and keeps no nodes over a write. */
+  readonly isLate?: boolean
 }
 
 export async function fuzzPipeline(seed: number, run: PipelineRun): Promise<void> {
   const prng = new Prng(seed)
-  const { fork, blockCount, spread, isThreaded, delayMs } = run
+  const { fork, blockCount, spread, isThreaded, delayMs, isLate = false } = run
   const { genesis, blocks } = await makeTree(prng, { fork, blockCount, spread, withCopies: false })
   const where = `seed ${seed} ${JSON.stringify(run)}`
   const inlineStore = memoryStore()
   const inline = await openEngine({ store: inlineStore, genesis })
   const expected = blocks.map(({ block }) => answerOf(() => inline.import(block).status))
   inline.flush()
-  await withStore(isThreaded, async (store) => {
+  await withStore(isThreaded, async (base) => {
+    const store = isLate ? new LateStore(base) : base
     const engine = await openEngine({ store, genesis, batchMilliseconds: prng.between(0, 30) })
     const pipeline = engine.pipeline({
       isThreaded,
       inlineBlocksAfterSwitch: prng.between(0, 3),
-      through: (stages) => (delayMs === 0 ? stages : delayed(stages, new Prng(seed), delayMs)),
+      through: (given) => {
+        const stages = isLate ? lateStages(base) : given
+        return delayMs === 0 ? stages : delayed(stages, new Prng(seed), delayMs)
+      },
     })
     const answers = await pushAll(
       pipeline,
@@ -53,8 +63,8 @@ export async function fuzzPipeline(seed: number, run: PipelineRun): Promise<void
     await pipeline.close()
     for (const [index, answer] of answers.entries()) assertAnswer(answer, expected[index]!, where)
     assert.equal(toHex(engine.head.header.hash), toHex(inline.head.header.hash), where)
-    assert.equal(dumpStore(store), dumpStore(inlineStore), where)
-    assert.deepEqual([...verifyStore(store)], [], where)
+    assert.equal(dumpStore(base), dumpStore(inlineStore), where)
+    assert.deepEqual([...verifyStore(base)], [], where)
   })
 }
 
@@ -99,6 +109,15 @@ function answerOf(work: () => string): string {
 function codeOf(error: unknown): string {
   if (!isVarveError(error)) throw error
   return error.code
+}
+
+/** Stages with handles of their own on the store, none of which sees another one's writes by itself. */
+function lateStages(base: Store): Stages {
+  const { stateRoot } = readHead(base)
+  return {
+    summary: new InlineSummary(new LateStore(base), stateRoot, 0),
+    commit: new InlineCommit(base),
+  }
 }
 
 /** The same stages, each answer late by a random time; order is kept, as a thread keeps it. */

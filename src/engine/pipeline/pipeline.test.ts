@@ -25,6 +25,12 @@ test('the same with stages that are late at random', async () => {
     await fuzzPipeline(seed, { ...CHAIN, spread: 4, delayMs: 8 })
 })
 
+test('the same where no stage sees a write before it is told of it', async () => {
+  for (let seed = 41; seed <= 44; seed++)
+    await fuzzPipeline(seed, { ...CHAIN, isLate: true, delayMs: seed % 2 === 0 ? 0 : 8 })
+  await fuzzPipeline(45, { ...CHAIN, isLate: true, spread: 4, delayMs: 8 })
+})
+
 test('the same with stages on threads of their own, over a database', async () => {
   for (let seed = 31; seed <= 32; seed++) await fuzzPipeline(seed, { ...CHAIN, isThreaded: true })
   await fuzzPipeline(33, { ...CHAIN, isThreaded: true, spread: 4, delayMs: 5 })
