@@ -41,8 +41,8 @@ export class Lane<Request, Reply> {
     if (this.failure !== undefined) return Promise.reject(this.failure)
     const id = ++this.lastId
     return new Promise<unknown>((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject })
       this.worker.postMessage({ id, request } satisfies PoolRequest, [...transfer])
+      this.waiting.set(id, { resolve, reject })
     }) as Promise<Reply>
   }
 

@@ -44,6 +44,7 @@ export class CommitThread implements CommitStage {
   }
 
   async close(): Promise<void> {
+    // The answer comes after a write under way: a thread that is ended within one never ends.
     await this.lane.run({ kind: 'close' }).catch(() => undefined)
     await this.lane.close()
   }
