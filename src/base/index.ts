@@ -1,5 +1,6 @@
 export * from './assert.ts'
 export * from './bytes.ts'
+export * from './crc32c.ts'
 export * from './errors.ts'
 export * from './forks.ts'
 export * from './hash.ts'

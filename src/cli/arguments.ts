@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { ADDRESS_BYTES, fromBareHex, HASH_BYTES } from '../base/index.ts'
 import { MEMORY_BYTES_MIN } from '../engine/index.ts'
+import type { JournalSync } from '../store/index.ts'
 
 /** 20 bytes; `0x` may be missing, the case does not matter. */
 export function parseAddress(text: string): Uint8Array {
@@ -68,6 +69,27 @@ export function memoryOption(): Option {
     '--memory <bytes>',
     'for states, trie nodes and what waits for a write, as 512M or 2G (default: 1G)',
   ).argParser(parseMemory)
+}
+
+/** `--sync`, of the same commands. */
+export function syncOption(): Option {
+  return new Option(
+    '--sync <always|group[:ms]|os>',
+    'when a block is durable: with its own disk sync, with one for all blocks of some milliseconds, or when the ' +
+      'operating system has it, where a power cut can lose the last seconds and damage the database',
+  )
+    .argParser(parseSync)
+    .default({ mode: 'always' }, 'always')
+}
+
+const GROUP_MS = 50
+
+function parseSync(text: string): JournalSync {
+  if (text === 'always' || text === 'os') return { mode: text }
+  const [, digits] = /^group(?::(\d{1,5}))?$/.exec(text) ?? [undefined, 'none']
+  if (digits === 'none')
+    throw new InvalidArgumentError(`"${text}" is none of always, group, group:MS, os.`)
+  return { mode: 'group', milliseconds: digits === undefined ? GROUP_MS : Number(digits) }
 }
 
 /** `latest` or a block number. */

@@ -1,8 +1,17 @@
 /** Opening a database folder for a command, and closing it whatever happens. */
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { isVarveError } from '../base/index.ts'
 import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
-import { dataFile, META, openLmdbStore, type Store } from '../store/index.ts'
+import {
+  type BlockJournal,
+  dataFile,
+  type JournalSync,
+  META,
+  openBlockJournal,
+  openLmdbStore,
+  type Store,
+} from '../store/index.ts'
 import { UsageError } from './exit.ts'
 
 /**
@@ -46,22 +55,51 @@ export async function withEngine<Result>(
   }
 }
 
+/** Where a database folder has its block journal. */
+const JOURNAL_FOLDER = 'journal'
+/** The journal makes blocks durable, so the store is written when memory asks for it, or after so long. */
+export const BATCH_MS = 30_000
+
+/** A database that blocks are executed into. */
+export type WritableDatabase = {
+  readonly store: Store
+  readonly journal: BlockJournal
+  close(): void
+}
+
+/** Opens a database with its journal. @throws VarveError STORE_*, JOURNAL_* */
+export function openDatabase(folder: string, sync: JournalSync): WritableDatabase {
+  // What is gone from the journal must be on the disk in the store.
+  const store = openLmdbStore(folder, { sync: sync.mode === 'os' ? 'os' : 'always' })
+  try {
+    const journal = openBlockJournal(join(folder, JOURNAL_FOLDER), sync)
+    const close = (): void => {
+      journal.close()
+      store.close()
+    }
+    return { store, journal, close }
+  } catch (error) {
+    store.close()
+    throw error
+  }
+}
+
 /**
  * Runs `work` on a chain that may be written to, making the folder where there is none. Where nothing was written in
  * the end, a folder that was made for it is taken away again.
  */
 export async function withWritableEngine<Result>(
   folder: string,
-  options: Omit<EngineOptions, 'store'>,
+  { sync, ...options }: Omit<EngineOptions, 'store' | 'journal'> & { readonly sync: JournalSync },
   work: (engine: Engine) => Promise<Result>,
 ): Promise<Result> {
   const existed = existsSync(folder)
-  const store = openLmdbStore(folder, { sync: 'always' })
+  const { store, journal, close } = openDatabase(folder, sync)
   try {
-    return await work(await openEngine({ store, ...options }))
+    return await work(await openEngine({ store, journal, batchMilliseconds: BATCH_MS, ...options }))
   } finally {
     const isEmpty = store.tableStats().every(({ entryCount }) => entryCount === 0)
-    store.close()
+    close()
     if (!existed && isEmpty) rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -10,12 +10,14 @@ import {
   importChain,
   openBlockSource,
 } from '../engine/index.ts'
+import type { JournalSync } from '../store/index.ts'
 import {
   memoryOption,
   parseCount,
   parseFolder,
   parsePositive,
   pipelineOption,
+  syncOption,
 } from './arguments.ts'
 import { databaseHasChain, withWritableEngine } from './database.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
@@ -31,6 +33,7 @@ type ImportFlags = {
   readonly history?: number
   readonly pipeline?: 'on' | 'off'
   readonly memory?: number
+  readonly sync?: JournalSync
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -52,6 +55,7 @@ export function addImportCommand(program: Command): void {
     .option('--history <blocks>', 'blocks behind the head whose states are kept (128)', parseCount)
     .addOption(pipelineOption())
     .addOption(memoryOption())
+    .addOption(syncOption())
     .option('--json', 'print one JSON object')
     .option('--quiet', 'no progress')
     .addHelpText(
@@ -102,7 +106,8 @@ export async function importFiles(
   const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
   const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
   const memory = flags.memory === undefined ? {} : { memoryBytes: flags.memory }
-  const options = { ...genesis, ...batch, ...history, ...memory }
+  const { sync = { mode: 'always' } } = flags
+  const options = { ...genesis, ...batch, ...history, ...memory, sync }
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)

@@ -1,11 +1,13 @@
 /** `varve run-executor`: the executor benchmark on a database of `create-db`. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { JournalSync } from '../store/index.ts'
 import {
   memoryOption,
   parseCount,
   parseFolder,
   parsePositive,
   pipelineOption,
+  syncOption,
 } from './arguments.ts'
 import { databaseHasChain } from './database.ts'
 import type { AccountCounts } from './executor/accountBook.ts'
@@ -37,7 +39,7 @@ type RunFlags = {
   readonly splitStages?: boolean
   readonly recoverSenders?: boolean
   readonly verifySequenceNumbers?: boolean
-  readonly sync: 'always' | 'os'
+  readonly sync: JournalSync
   readonly pipeline: 'on' | 'off'
   readonly memory?: number
   readonly seed: number
@@ -98,11 +100,7 @@ export function addRunExecutorCommand(program: Command): void {
     .option('--verify-sequence-numbers', 'compare nonces with what was sent, in the end')
     .addOption(pipelineOption())
     .addOption(memoryOption())
-    .addOption(
-      new Option('--sync <mode>', 'when a write is durable')
-        .choices(['always', 'os'])
-        .default('always'),
-    )
+    .addOption(syncOption())
     .option('--seed <number>', 'of the workload', parseCount, 1)
     .option('--json', 'print one JSON object')
     .addHelpText(

@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { bigintToBytes, isVarveError } from '../base/index.ts'
+import { bigintToBytes, crc32c, isVarveError, maskCrc32c } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { Prng } from '../testing/index.ts'
-import { crc32c, maskCrc32c } from './crc32c.ts'
 import { ENTRY_HEADER_BYTES, type Era1Block, Era1EntryType, Era1Reader } from './era1.ts'
 import { Era1Accumulator } from './era1Accumulator.ts'
 import { verifyEra1 } from './era1Verify.ts'

@@ -5,9 +5,15 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesConcat, bytesEqual, fromBareHex, isVarveError } from '../base/index.ts'
+import {
+  bytesConcat,
+  bytesEqual,
+  crc32c,
+  fromBareHex,
+  isVarveError,
+  maskCrc32c,
+} from '../base/index.ts'
 import { Prng } from '../testing/index.ts'
-import { crc32c, maskCrc32c } from './crc32c.ts'
 import { unpackSnappyStream } from './snappyFrame.ts'
 
 const IDENTIFIER = fromBareHex('ff060000734e61507059')

@@ -9,8 +9,7 @@
  * are refused. The blocks themselves are unpacked by the library `snappyjs`.
  */
 import snappy from 'snappyjs'
-import { EMPTY_BYTES, SNAPPY_BYTES_MAX, VarveError } from '../base/index.ts'
-import { crc32c, maskCrc32c } from './crc32c.ts'
+import { crc32c, EMPTY_BYTES, maskCrc32c, SNAPPY_BYTES_MAX, VarveError } from '../base/index.ts'
 import { isWriterBlock } from './snappyWriter.ts'
 
 const STREAM_IDENTIFIER = [0xff, 0x06, 0x00, 0x00, 0x73, 0x4e, 0x61, 0x50, 0x70, 0x59] as const

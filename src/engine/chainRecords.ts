@@ -98,6 +98,20 @@ export function readFloor(store: Store): number {
   return readUint64BE(record, 0)
 }
 
+/** Adds the journal record. */
+export function putJournalSequence(batch: WriteBatch, sequence: number): void {
+  batch.put('meta', META.journal, numberKey(sequence))
+}
+
+/** Reads the number of the newest journal record that the store has, 0 for none. @throws VarveError ENGINE_RECORD_INVALID */
+export function readJournalSequence(store: Store): number {
+  const record = store.get('meta', META.journal)
+  if (record === undefined) return 0
+  if (record.length !== BLOCK_NUMBER_BYTES)
+    throw recordFault('journal', `does not have ${BLOCK_NUMBER_BYTES} bytes`)
+  return readUint64BE(record, 0)
+}
+
 /** Adds the usage record. */
 export function putUsage(batch: WriteBatch, usage: StateUsage): void {
   const record = new Uint8Array(USAGE_BYTES)

@@ -25,7 +25,7 @@ import { type Block, type Receipt, SenderRecovery } from '../codec/index.ts'
 import { StateSummary, storedNodes } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
 import type { BlockExecutor } from '../execute/index.ts'
-import type { Store } from '../store/index.ts'
+import type { BlockJournal, Store } from '../store/index.ts'
 import { BranchBases, type BranchStatus } from './branch/branchBases.ts'
 import { type ChainIdentity, readIdentity, type StoredHeader } from './chainRecords.ts'
 import { buildGenesis } from './genesisState.ts'
@@ -51,6 +51,11 @@ export type EngineOptions = {
   readonly genesis?: Genesis
   /** Blocks in one write, 1 up. */
   readonly batchBlockCount?: number
+  /**
+   * Makes each accepted block durable by itself, so that writes may be few and large. What it has and the store lacks is
+   * taken in when the engine opens. A store that has had one must have it again. The engine does not close it.
+   */
+  readonly journal?: BlockJournal
   /** Milliseconds from a block's acceptance to its write, at most, while blocks keep coming; 2,000 without it. */
   readonly batchMilliseconds?: number
   /**
@@ -82,7 +87,9 @@ export type EngineOptions = {
  *   ENGINE_SCHEMA_UNKNOWN, ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID, SECP256K1_UNAVAILABLE
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  return new Engine(options, await SenderRecovery.open())
+  const engine = new Engine(options, await SenderRecovery.open())
+  engine.takeInJournal()
+  return engine
 }
 
 export class Engine {
@@ -94,6 +101,7 @@ export class Engine {
   private readonly intake: Intake
   private readonly forks: BranchBases
   private readonly store: Store
+  private readonly journal: BlockJournal | undefined
   private readonly nodeBytesMax: number
   private isPipelined = false
   /** For witnesses alone: it forgets the codes that the other one keeps from block to block. */
@@ -104,6 +112,7 @@ export class Engine {
     const { store, genesis, memoryBytes } = options
     const { states: memory, nodeBytesMax, branchBytesMax } = stateMemory(memoryBytes)
     this.store = store
+    this.journal = options.journal
     this.nodeBytesMax = nodeBytesMax
     const identity = readIdentity(store)
     if (identity === undefined) {
@@ -119,6 +128,13 @@ export class Engine {
     const { chain, spec, clock } = this
     this.intake = new Intake({ chain, spec, clock, recovery }, options)
     this.forks = new BranchBases({ chain, spec, intake: this.intake, bytesMax: branchBytesMax })
+  }
+
+  /** Use `openEngine`. The genesis is in the store before the journal's first record. */
+  takeInJournal(): void {
+    if (this.journal === undefined) return
+    if (readIdentity(this.store) === undefined) this.intake.flush()
+    this.intake.replayJournal()
   }
 
   /** The newest block of the canonical chain and the difficulty of the chain up to it. */

@@ -18,10 +18,12 @@ import {
 import { asDecoded, type Block, type SenderRecovery } from '../codec/index.ts'
 import { Machine } from '../evm/index.ts'
 import type { BlockOutcome } from '../execute/index.ts'
+import type { BlockJournal } from '../store/index.ts'
 import { type CheckContext, checkBlock, checkRoot, outcomeFields, runBlock } from './blockCheck.ts'
 import { draftAfter, resealed } from './draft.ts'
 import type { EngineOptions } from './engine.ts'
 import type { ImportOutcome } from './importOutcome.ts'
+import { journalBlock, journalHead, replay } from './journaling.ts'
 import type { PhaseClock } from './phases.ts'
 import type { CheckTools, PipelineHost } from './pipeline/host.ts'
 import type { BlockNode } from './tree/blockTree.ts'
@@ -61,6 +63,7 @@ export class Intake {
   private readonly batchMsMax: number
   private lastWriteMs = performance.now()
   private failure: unknown
+  private isReplaying = false
 
   constructor(parts: IntakeParts, options: EngineOptions) {
     this.parts = parts
@@ -120,7 +123,9 @@ export class Intake {
     this.checkUsable()
     const node = nodeOf(this.parts.chain, hash)
     if (node === this.parts.chain.head) return { status: 'known', ...STAYS }
-    return this.settle(this.parts.clock.measure('root', () => this.parts.chain.switchTo(node)))
+    const move = this.parts.clock.measure('root', () => this.parts.chain.switchTo(node))
+    this.journalise((journal) => journalHead(journal, hash))
+    return this.settle(move)
   }
 
   /** See `Engine.flush`. */
@@ -128,7 +133,7 @@ export class Intake {
     this.checkUsable()
     this.lastWriteMs = performance.now()
     try {
-      this.parts.clock.measure('write', () => this.parts.chain.write())
+      this.cutJournal(this.parts.clock.measure('write', () => this.parts.chain.write()))
     } catch (error) {
       this.failure = error
       throw error
@@ -193,14 +198,16 @@ export class Intake {
     return { spec, machine: this.machine, recovery, precompileSet, seals, blockExecutor, clock }
   }
 
-  /** Takes in a verified block. The journal of accepted blocks, once there is one, is written here. */
+  /** Takes in a verified block, and writes it to the journal. */
   private accept(
     block: Block,
-    { receipts, delta }: BlockOutcome,
+    { receipts, delta, senders }: BlockOutcome,
     parent: BlockNode,
   ): ImportOutcome {
     const { chain } = this.parts
     const { header } = block
+    // Before anything changes: where the journal takes no more, the block is not accepted.
+    this.journalise((journal) => journalBlock(journal, block, senders))
     const totalDifficulty = totalDifficultyOf(parent.totalDifficulty, header.difficulty)
     const record = { header, body: block, totalDifficulty, receipts }
     if (parent === chain.head) return this.settle(chain.extend(record, delta))
@@ -241,7 +248,8 @@ export class Intake {
       checkTools: () => this.checkTools(),
       knows: ({ number, hash }) => this.knows(number, hash),
       accept: (block, { outcome, state, totalDifficulty }) => {
-        const { receipts, delta } = outcome
+        const { receipts, delta, senders } = outcome
+        this.append((journal) => journalBlock(journal, block, senders))
         const record = { header: block.header, body: block, totalDifficulty, receipts }
         const move = chain.extendTo(record, delta.codes, state)
         chain.keepNewest(this.historyBlocks)
@@ -259,7 +267,50 @@ export class Intake {
         this.failure = error
       },
       release,
+      journal: this.options.journal,
+      cutJournal: (sequence) => this.cutJournal(sequence),
     }
+  }
+
+  /** Takes in what a journal has and the store lacks. Its records are not written again. */
+  replayJournal(): void {
+    const { journal } = this.options
+    const { chain } = this.parts
+    if (journal === undefined) return
+    const after = chain.storedJournalSequence()
+    this.isReplaying = true
+    replay(
+      journal,
+      after,
+      {
+        import: (block, senders) => this.import(block, senders),
+        setHead: (hash) => this.setHead(hash),
+      },
+      (sequence) => chain.noteJournaled(sequence),
+    )
+    this.isReplaying = false
+    journal.startAfter(after)
+  }
+
+  /** Makes a record durable, where there is a journal and the modes asks for it, before the call returns. */
+  private journalise(add: (journal: BlockJournal) => number): void {
+    this.append(add)
+    const { journal } = this.options
+    if (journal?.sync.mode === 'always' && !this.isReplaying) journal.flush()
+  }
+
+  private append(add: (journal: BlockJournal) => number): void {
+    const { journal } = this.options
+    if (journal === undefined || this.isReplaying) return
+    this.parts.chain.noteJournaled(add(journal))
+  }
+
+  /** Gives up records that the store has. */
+  private cutJournal(sequence: number | undefined): void {
+    const { journal } = this.options
+    if (journal === undefined || sequence === undefined) return
+    journal.roll()
+    journal.cut(sequence)
   }
 
   /** @throws VarveError ENGINE_FAILED */

@@ -1,3 +1,11 @@
+export {
+  BlockJournal,
+  JOURNAL_PAYLOAD_BYTES_MAX,
+  type JournalErrorCode,
+  type JournalRecord,
+  type JournalSync,
+  openBlockJournal,
+} from './journal/blockJournal.ts'
 export { dataFile } from './lmdbFile.ts'
 export { type LmdbStoreOptions, openLmdbStore, openSharedStore } from './lmdbStore.ts'
 export { memoryStore } from './memoryStore.ts'

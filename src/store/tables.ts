@@ -71,6 +71,8 @@ export const META = {
   floor: metaKey('floor'),
   /** What the stored state holds: accounts (8) ‖ slots (8) ‖ bytes of their rows (8). */
   usage: metaKey('usage'),
+  /** Number of the newest journal record that the store has the effect of (8); only where there was a journal. */
+  journal: metaKey('journal'),
 } as const
 
 /** Version of the layout that this code reads and writes. */

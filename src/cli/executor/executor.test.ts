@@ -33,7 +33,7 @@ function run(store: Store, kinds: readonly TransactionKind[], change: Partial<Ru
     ...{ mainSignersOf: ({ signers }) => signers, additionalDestinationCount: 200 },
     ...{ kinds: kinds.map((kind) => ({ kind, weight: 1 })), hotspotProbability: 0.5 },
     ...{ executor: 'evm', generateThenExecute: false, splitStages: false, recoverSenders: false },
-    ...{ verifyNonces: true, seed: 7, sync: 'always', isPipelined: false },
+    ...{ verifyNonces: true, seed: 7, sync: { mode: 'always' }, isPipelined: false },
     ...change,
   } as RunOptions)
 }

@@ -35,9 +35,9 @@ export type RunReport = {
   readonly seconds: number
   /** Until the last block is in the store. */
   readonly tps: number
-  /** Until the root of the last block was confirmed. */
-  readonly acceptedSeconds: number
-  readonly acceptedTps: number
+  /** Until the last block was accepted, with its root, and durable: in the journal, or else in the store. */
+  readonly durableSeconds: number
+  readonly durableTps: number
   readonly gas: bigint
   readonly gasPerSecond: number
   /** Of a block, from its transactions to its root and place in the chain. */

@@ -8,9 +8,10 @@
  */
 import { toHex, VarveError } from '../../base/index.ts'
 import type { Header } from '../../codec/index.ts'
-import { type Engine, openEngine, SenderPool } from '../../engine/index.ts'
+import { type Engine, openEngine, type Pushed, SenderPool } from '../../engine/index.ts'
 import { type BlockExecutor, executeBlock, executeTransfers } from '../../execute/index.ts'
-import { openLmdbStore, type Store } from '../../store/index.ts'
+import type { BlockJournal, JournalSync, Store } from '../../store/index.ts'
+import { BATCH_MS, openDatabase } from '../database.ts'
 import { AccountBook, type AccountCounts, decodeCounts } from './accountBook.ts'
 import { copyDatabase } from './checkpoint.ts'
 import { NATIVE_TOKEN } from './nativeToken.ts'
@@ -38,7 +39,7 @@ export type RunOptions = {
   readonly recoverSenders: boolean
   readonly verifyNonces: boolean
   readonly seed: number
-  readonly sync: 'always' | 'os'
+  readonly sync: JournalSync
   /** Whether stages overlap. */
   readonly isPipelined: boolean
   readonly memoryBytes?: number
@@ -47,8 +48,6 @@ export type RunOptions = {
 
 /** Blocks whose senders are recovered while another one is executed. */
 const BLOCKS_AHEAD = 2
-/** Blocks are written when memory asks for it, or after so long. */
-const BATCH_MS = 30_000
 const SECONDS_PER_BLOCK = 12n
 const COINBASE = new Uint8Array(20).fill(0xcb)
 
@@ -56,16 +55,20 @@ const COINBASE = new Uint8Array(20).fill(0xcb)
 export async function runExecutor(options: RunOptions): Promise<RunReport> {
   const { folder, checkpointFolder } = options
   const checkpoint = checkpointFolder === undefined ? null : copyDatabase(folder, checkpointFolder)
-  const store = openLmdbStore(checkpointFolder ?? folder, { sync: options.sync })
+  const { store, journal, close } = openDatabase(checkpointFolder ?? folder, options.sync)
   try {
-    return { ...(await runOn(store, options)), checkpoint }
+    return { ...(await runOn(store, options, journal)), checkpoint }
   } finally {
-    store.close()
+    close()
   }
 }
 
 /** Runs on an open store, which then holds the blocks. */
-export async function runOn(store: Store, options: RunOptions): Promise<RunReport> {
+export async function runOn(
+  store: Store,
+  options: RunOptions,
+  journal?: BlockJournal,
+): Promise<RunReport> {
   const tally = { gas: 0n }
   const blockExecutor = watchedExecutor(options.executor, tally)
   const memory = options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }
@@ -74,6 +77,7 @@ export async function runOn(store: Store, options: RunOptions): Promise<RunRepor
     blockExecutor,
     batchMilliseconds: BATCH_MS,
     ...memory,
+    ...(journal === undefined ? {} : { journal }),
   })
   const counts = decodeCounts(engine.header(0)!.header.extraData)
   const workload = new Workload({
@@ -90,7 +94,7 @@ export async function runOn(store: Store, options: RunOptions): Promise<RunRepor
     const feed = new BlockFeed(workload, options, pool)
     const run = await measuredRun(engine, feed, options)
     const noncesVerified = options.verifyNonces ? verifyNonces(engine, workload) : null
-    const { seconds, acceptedSeconds, latencies, stages, roots } = run
+    const { seconds, durableSeconds, latencies, stages, roots } = run
     const transactions = options.blocks * options.blockSize
     return {
       database: counts,
@@ -101,8 +105,8 @@ export async function runOn(store: Store, options: RunOptions): Promise<RunRepor
       transactions,
       seconds,
       tps: transactions / seconds,
-      acceptedSeconds,
-      acceptedTps: transactions / acceptedSeconds,
+      durableSeconds,
+      durableTps: transactions / durableSeconds,
       gas: tally.gas,
       gasPerSecond: Number(tally.gas) / seconds,
       latencyMs: latencyOf(latencies),
@@ -127,6 +131,7 @@ async function measuredRun(
   feed.prepare()
   const pipeline = isPipelined ? engine.pipeline() : undefined
   let { timestamp } = engine.head.header
+  let last: Pushed | undefined
   const start = performance.now()
   await feed.recoverAhead()
   for (let done = 1; done <= blocks; done++) {
@@ -141,12 +146,14 @@ async function measuredRun(
     }
     if (pipeline === undefined) finish(engine.produce(choices, 'latest', senders).header)
     else {
-      const { accepted } = await pipeline.produce(choices, senders)
+      const pushed = await pipeline.produce(choices, senders)
+      last = pushed
+      const { accepted } = pushed
       accepted.then(({ block }) => finish(block.header)).catch(() => undefined)
     }
   }
-  await pipeline?.drain()
-  const acceptedSeconds = (performance.now() - start) / 1000
+  await last?.durable()
+  const durableSeconds = (performance.now() - start) / 1000
   const blocksSeconds = latencies.reduce((sum, latency) => sum + latency, 0) / 1000
   const writtenBefore = engine.phases.write
   if (pipeline === undefined) engine.flush()
@@ -157,7 +164,7 @@ async function measuredRun(
   // Headers, bodies and receipts of blocks that are made: their lists' roots, seals and rows.
   const seal = blocksSeconds - validate - senders - execute - root - writtenBefore
   const stages = { ...feed.seconds, ...phases, seal: Math.max(0, seal) }
-  return { seconds, acceptedSeconds, latencies, roots, stages }
+  return { seconds, durableSeconds, latencies, roots, stages }
 }
 
 /** Gives the blocks with their senders, as far ahead as the options say. */

@@ -1,6 +1,7 @@
 /** What a pipeline asks of the engine that it belongs to. */
 import type { ChainSpec, HeaderChoices } from '../../chain/index.ts'
 import type { Block, Header } from '../../codec/index.ts'
+import type { BlockJournal } from '../../store/index.ts'
 import type { CheckContext } from '../blockCheck.ts'
 import type { ImportOutcome } from '../importOutcome.ts'
 import type { KeptChain } from '../tree/keptChain.ts'
@@ -31,6 +32,10 @@ export type PipelineHost = {
   isFull(): boolean
   /** Tells of a failure after which the engine takes no more calls. */
   fail(error: unknown): void
+  /** Where accepted blocks are on record before the store has them. */
+  readonly journal: BlockJournal | undefined
+  /** Gives up the journal's records up to this one: the store has them. */
+  cutJournal(sequence: number): void
   /** Gives the engine back to its owner. */
   release(): void
 }

@@ -45,6 +45,11 @@ export type PipelineOptions = {
 
 /** A block on its way. */
 export type Pushed = {
+  /**
+   * Resolves once the block is accepted and survives the end of the process: with its record in the journal, or, where
+   * there is none, with its write.
+   */
+  readonly durable: () => Promise<void>
   /** What became of it, once its root is confirmed. Rejects with the code of the broken rule. */
   readonly accepted: Promise<Accepted>
 }
@@ -119,9 +124,7 @@ export class Pipeline {
       await this.drain()
       const block = this.host.produceInline(choices, senders)
       this.order.reset(block.header.number)
-      return {
-        accepted: Promise.resolve({ status: 'head', dropped: [], added: [block.header], block }),
-      }
+      return this.settled({ status: 'head', dropped: [], added: [block.header], block })
     }
     try {
       return this.make(choices, senders)
@@ -192,7 +195,25 @@ export class Pipeline {
       (error: unknown) => this.fail(error),
     )
     this.writeWhenDue()
-    return { accepted }
+    return { accepted, durable: () => this.durable(accepted) }
+  }
+
+  private settled(accepted: Accepted): Pushed {
+    const given = Promise.resolve(accepted)
+    return { accepted: given, durable: () => this.durable(given) }
+  }
+
+  private async durable(accepted: Promise<Accepted>): Promise<void> {
+    const { number } = (await accepted).block.header
+    const { journal } = this.host
+    if (journal === undefined) {
+      while (this.order.at('statePublished') < number && this.failure === undefined)
+        await this.change()
+      this.checkUsable()
+      return
+    }
+    await journal.whenDurable(journal.last)
+    if (this.order.at('journaled') < number) this.order.reach('journaled', number)
   }
 
   /** Takes the root of the oldest block. */
@@ -281,7 +302,10 @@ export class Pipeline {
     this.host.chain.lendSummary()
     this.stages = stages
     const { order, host } = this
-    const onWritten = (): void => this.wake()
+    const onWritten = (sequence: number): void => {
+      host.cutJournal(sequence)
+      this.wake()
+    }
     this.writer = new WriteBehind({ chain: host.chain, stages, order, onWritten })
     return true
   }
@@ -309,7 +333,7 @@ export class Pipeline {
   private async importInline(block: Block, senders?: readonly Uint8Array[]): Promise<Pushed> {
     if (this.host.knows(block.header)) {
       const known = { status: 'known', dropped: [], added: [], block } as const
-      return { accepted: Promise.resolve(known) }
+      return this.settled(known)
     }
     if (this.stages !== undefined) {
       await this.leave()
@@ -317,7 +341,7 @@ export class Pipeline {
     }
     const outcome = this.host.importInline(block, senders)
     this.order.reset(this.host.chain.head.header.number)
-    return { accepted: Promise.resolve({ ...outcome, block }) }
+    return this.settled({ ...outcome, block })
   }
 
   /** Begins a write where one is due. */

@@ -2,7 +2,7 @@
  * The order of what a pipeline makes true of a block, declared as a graph and held at run time. A step may be reached
  * for block n only once every step it needs was reached for n.
  *
- *     executed ─▶ rooted ─▶ accepted ─▶ journaled ──────────────▶ acknowledged
+ *     executed ─▶ rooted ─▶ accepted ─▶ journaled
  *                    └─▶ collected ─▶ written ─▶ summaryPublished ─▶ statePublished ─▶ journalCut
  *                           accepted ──┘
  *
@@ -17,12 +17,11 @@ export const STEP_NEEDS = {
   rooted: ['executed'],
   accepted: ['rooted'],
   journaled: ['accepted'],
-  acknowledged: ['journaled'],
   collected: ['rooted'],
   written: ['collected', 'accepted'],
   summaryPublished: ['written'],
   statePublished: ['summaryPublished'],
-  journalCut: ['statePublished', 'journaled'],
+  journalCut: ['statePublished'],
 } as const satisfies Record<string, readonly string[]>
 
 export type Step = keyof typeof STEP_NEEDS

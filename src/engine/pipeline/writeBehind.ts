@@ -18,8 +18,8 @@ export type WriteBehindOptions = {
   readonly chain: KeptChain
   readonly stages: Stages
   readonly order: StepOrder
-  /** Told after each write. */
-  readonly onWritten: () => void
+  /** Told after each write, with the number of the newest journal record that it has the effect of. */
+  readonly onWritten: (sequence: number) => void
 }
 
 export class WriteBehind {
@@ -83,9 +83,10 @@ export class WriteBehind {
     order.reach('written', number)
     stages.summary.markPersisted()
     order.reach('summaryPublished', number)
-    chain.finishWrite()
+    const sequence = chain.finishWrite()
     order.reach('statePublished', number)
-    onWritten()
+    onWritten(sequence)
+    order.reach('journalCut', number)
   }
 }
 

@@ -34,8 +34,10 @@ import {
   putFloor,
   putHead,
   putIdentity,
+  putJournalSequence,
   putUsage,
   readHead,
+  readJournalSequence,
   readUsage,
 } from '../chainRecords.ts'
 import { buildGenesis } from '../genesisState.ts'
@@ -84,8 +86,11 @@ export class KeptChain {
   /** Blocks that came since the last write. */
   private unwrittenCount = 0
   private isChanged = false
+  /** The journal's record of the newest change, and whether that is on record in the store. */
+  private journalSequence = 0
   /** The head that the write under way has. */
   private writing: Header | undefined
+  private writingSequence = 0
 
   private constructor(store: Store, start: Start) {
     const { tree, deltas, states, storedRoot, storedTop, summary } = start
@@ -290,6 +295,17 @@ export class KeptChain {
     }
   }
 
+  /** Number of the newest journal record that the store has the effect of, 0 for none. */
+  storedJournalSequence(): number {
+    return readJournalSequence(this.store)
+  }
+
+  /** Tells which record of the journal holds the newest change. */
+  noteJournaled(sequence: number): void {
+    this.journalSequence = sequence
+    this.isChanged = true
+  }
+
   /** Whether a write is due for the memory's sake. */
   get isWriteDue(): boolean {
     return this.states.isWriteDue
@@ -305,10 +321,14 @@ export class KeptChain {
     return this.states.head
   }
 
-  /** Writes all changes in one transaction; nothing where there are none. @throws VarveError STORE_* */
-  write(): void {
+  /**
+   * Writes all changes in one transaction; nothing where there are none.
+   * @returns number of the newest journal record among them
+   * @throws VarveError STORE_*
+   */
+  write(): number | undefined {
     const plan = this.beginWrite()
-    if (plan === undefined) return
+    if (plan === undefined) return undefined
     const { batch, state, deltas } = plan
     try {
       putNodes(batch, this.summaries.collect())
@@ -319,7 +339,7 @@ export class KeptChain {
       this.cancelWrite()
       throw error
     }
-    this.finishWrite()
+    return this.finishWrite()
   }
 
   /**
@@ -336,10 +356,12 @@ export class KeptChain {
     if (this.identityUnwritten !== undefined) putIdentity(batch, this.identityUnwritten)
     putFloor(batch, tree.floor.header.number)
     putUsage(batch, this.states.head.usage)
+    if (this.journalSequence > 0) putJournalSequence(batch, this.journalSequence)
     putHead(batch, tree.head.header)
     this.batch = new WriteBatch()
     this.rows.beginWrite(this.batch)
     this.writing = tree.head.header
+    this.writingSequence = this.journalSequence
     this.identityUnwritten = undefined
     this.unwrittenCount = 0
     this.isChanged = false
@@ -347,8 +369,8 @@ export class KeptChain {
     return { batch, state, deltas: this.deltas.beginWrite() }
   }
 
-  /** Tells that the store has what `beginWrite` gave. */
-  finishWrite(): void {
+  /** Tells that the store has what `beginWrite` gave. @returns number of the newest journal record among it */
+  finishWrite(): number {
     const { number, stateRoot } = this.writing!
     // Another thread may have written, and what is read now is not in the layers any more.
     this.store.refresh()
@@ -358,6 +380,7 @@ export class KeptChain {
     this.deltas.finishWrite()
     this.summaries.markWritten(stateRoot)
     this.writing = undefined
+    return this.writingSequence
   }
 
   /** See `Summaries.lend`. */

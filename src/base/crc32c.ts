@@ -9,10 +9,10 @@ const TABLE_COUNT = 8
 /** Table k at k*256: the effect of a byte that k further bytes follow. */
 const TABLES = buildTables()
 
-/** CRC-32C of a byte range, 0 to 2^32-1. */
-export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length): number {
+/** CRC-32C of a byte range, 0 to 2^32-1. @param before checksum of bytes that come before it */
+export function crc32c(bytes: Uint8Array, start = 0, end = bytes.length, before = 0): number {
   const tables = TABLES
-  let crc = -1
+  let crc = ~before
   let at = start
   for (; at + 8 <= end; at += 8) {
     crc ^= bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
