@@ -71,15 +71,15 @@ export function memoryOption(): Option {
   ).argParser(parseMemory)
 }
 
-/** `--sync`, of the same commands. */
-export function syncOption(): Option {
+/** `--sync`, of the same commands. @param mode where none is asked for */
+export function syncOption(mode: 'always' | 'group'): Option {
   return new Option(
     '--sync <always|group[:ms]|os>',
     'when a block is durable: with its own disk sync, with one for all blocks of some milliseconds, or when the ' +
       'operating system has it, where a power cut can lose the last seconds and damage the database',
   )
     .argParser(parseSync)
-    .default({ mode: 'always' }, 'always')
+    .default(parseSync(mode), mode)
 }
 
 const GROUP_MS = 50

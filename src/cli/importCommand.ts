@@ -55,7 +55,8 @@ export function addImportCommand(program: Command): void {
     .option('--history <blocks>', 'blocks behind the head whose states are kept (128)', parseCount)
     .addOption(pipelineOption())
     .addOption(memoryOption())
-    .addOption(syncOption())
+    // The file is there again after a power cut, so no block needs a disk sync of its own.
+    .addOption(syncOption('group'))
     .option('--json', 'print one JSON object')
     .option('--quiet', 'no progress')
     .addHelpText(
@@ -106,7 +107,7 @@ export async function importFiles(
   const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
   const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
   const memory = flags.memory === undefined ? {} : { memoryBytes: flags.memory }
-  const { sync = { mode: 'always' } } = flags
+  const { sync = { mode: 'group', milliseconds: 50 } } = flags
   const options = { ...genesis, ...batch, ...history, ...memory, sync }
   const stop = new AbortController()
   const onSignal = () => stop.abort()

@@ -100,7 +100,7 @@ export function addRunExecutorCommand(program: Command): void {
     .option('--verify-sequence-numbers', 'compare nonces with what was sent, in the end')
     .addOption(pipelineOption())
     .addOption(memoryOption())
-    .addOption(syncOption())
+    .addOption(syncOption('always'))
     .option('--seed <number>', 'of the workload', parseCount, 1)
     .option('--json', 'print one JSON object')
     .addHelpText(

@@ -87,9 +87,7 @@ export type EngineOptions = {
  *   ENGINE_SCHEMA_UNKNOWN, ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID, SECP256K1_UNAVAILABLE
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const engine = new Engine(options, await SenderRecovery.open())
-  engine.takeInJournal()
-  return engine
+  return new Engine(options, await SenderRecovery.open())
 }
 
 export class Engine {
@@ -101,7 +99,6 @@ export class Engine {
   private readonly intake: Intake
   private readonly forks: BranchBases
   private readonly store: Store
-  private readonly journal: BlockJournal | undefined
   private readonly nodeBytesMax: number
   private isPipelined = false
   /** For witnesses alone: it forgets the codes that the other one keeps from block to block. */
@@ -112,7 +109,6 @@ export class Engine {
     const { store, genesis, memoryBytes } = options
     const { states: memory, nodeBytesMax, branchBytesMax } = stateMemory(memoryBytes)
     this.store = store
-    this.journal = options.journal
     this.nodeBytesMax = nodeBytesMax
     const identity = readIdentity(store)
     if (identity === undefined) {
@@ -128,12 +124,6 @@ export class Engine {
     const { chain, spec, clock } = this
     this.intake = new Intake({ chain, spec, clock, recovery }, options)
     this.forks = new BranchBases({ chain, spec, intake: this.intake, bytesMax: branchBytesMax })
-  }
-
-  /** Use `openEngine`. The genesis is in the store before the journal's first record. */
-  takeInJournal(): void {
-    if (this.journal === undefined) return
-    if (readIdentity(this.store) === undefined) this.intake.flush()
     this.intake.replayJournal()
   }
 

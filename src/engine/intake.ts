@@ -206,12 +206,16 @@ export class Intake {
   ): ImportOutcome {
     const { chain } = this.parts
     const { header } = block
-    // Before anything changes: where the journal takes no more, the block is not accepted.
-    this.journalise((journal) => journalBlock(journal, block, senders))
+    const addRecord = (journal: BlockJournal) => journalBlock(journal, block, senders)
     const totalDifficulty = totalDifficultyOf(parent.totalDifficulty, header.difficulty)
     const record = { header, body: block, totalDifficulty, receipts }
-    if (parent === chain.head) return this.settle(chain.extend(record, delta))
+    if (parent === chain.head) {
+      const move = chain.extend(record, delta)
+      this.journalise(addRecord)
+      return this.settle(move)
+    }
     const node = chain.branch(record, delta, parent)
+    this.journalise(addRecord)
     chain.limitSide(node, this.sideBlockCountMax)
     if (replacesHead(node, chain.head)) return this.settle(chain.switchTo(node))
     this.writeWhenDue()
@@ -292,7 +296,7 @@ export class Intake {
     journal.startAfter(after)
   }
 
-  /** Makes a record durable, where there is a journal and the modes asks for it, before the call returns. */
+  /** Adds a record, durable before the call returns where the mode is `always`. A failure ends the engine. */
   private journalise(add: (journal: BlockJournal) => number): void {
     this.append(add)
     const { journal } = this.options
@@ -302,7 +306,14 @@ export class Intake {
   private append(add: (journal: BlockJournal) => number): void {
     const { journal } = this.options
     if (journal === undefined || this.isReplaying) return
-    this.parts.chain.noteJournaled(add(journal))
+    try {
+      this.parts.chain.noteJournaled(add(journal))
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+    // Records continue a chain that the store can begin.
+    if (!this.parts.chain.isOnRecord) this.flush()
   }
 
   /** Gives up records that the store has. */

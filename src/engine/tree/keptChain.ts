@@ -300,6 +300,11 @@ export class KeptChain {
     return readJournalSequence(this.store)
   }
 
+  /** Whether the store knows which chain it is of. */
+  get isOnRecord(): boolean {
+    return this.identityUnwritten === undefined
+  }
+
   /** Tells which record of the journal holds the newest change. */
   noteJournaled(sequence: number): void {
     this.journalSequence = sequence
