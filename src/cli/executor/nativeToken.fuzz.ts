@@ -43,7 +43,7 @@ type World = {
 }
 
 /** Compares one block. @throws AssertionError */
-export function fuzzTokenBlock(seed: number, counts: TokenFuzzCount): void {
+export function compareTokenBlock(seed: number, counts: TokenFuzzCount): void {
   const prng = new Prng(seed)
   const count = prng.between(1, 8)
   const world: World = {

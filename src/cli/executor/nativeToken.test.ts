@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fuzzTokenBlock, type TokenFuzzCount } from './nativeToken.fuzz.ts'
+import { compareTokenBlock, type TokenFuzzCount } from './nativeToken.fuzz.ts'
 
 test('A24: random blocks of plain and token transfers have the EVM’s outcome', () => {
   const counts: TokenFuzzCount = { blocks: 0, transfers: 0, left: 0, failed: 0 }
-  for (let seed = 1; seed <= 3000; seed++) fuzzTokenBlock(seed, counts)
+  for (let seed = 1; seed <= 3000; seed++) compareTokenBlock(seed, counts)
   const { blocks, transfers, left, failed } = counts
   assert.ok(transfers > 30_000, `${transfers} transfers`)
   // A block is left where a transfer of it fails, or has nearly no gas to spare.
