@@ -1,6 +1,5 @@
 export {
   BlockJournal,
-  JOURNAL_PAYLOAD_BYTES_MAX,
   type JournalErrorCode,
   type JournalRecord,
   type JournalSync,

@@ -3,11 +3,14 @@
  * same states. Method: small databases in memory; states looked at through the engine; what was sent is counted.
  */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { bigintFromBytes, bytesCompare, isVarveError, toHex } from '../../base/index.ts'
 import { SenderRecovery, sealTransaction, signingHash } from '../../codec/index.ts'
 import { openEngine, verifyStore } from '../../engine/index.ts'
-import { memoryStore, type Store } from '../../store/index.ts'
+import { memoryStore, openLmdbStore, type Store } from '../../store/index.ts'
 import { AccountBook, contractAddress, decodeCounts } from './accountBook.ts'
 import { holdingSlot } from './contracts.ts'
 import { writeDatabase } from './createDatabase.ts'
@@ -132,6 +135,7 @@ test('native or EVM, recovered or known, at once or ahead: the same states', asy
     { recoverSenders: true },
     { generateThenExecute: true, executor: 'native' },
     { splitStages: true, recoverSenders: true },
+    { isPipelined: true },
   ]
   for (const change of changes) {
     const { roots, gas } = await run(database(), kinds, change)
@@ -160,6 +164,30 @@ test('a run goes on where the last one ended; a failure ends it with a code', as
     (error) => isVarveError(error, 'EXECUTOR_DATABASE_OTHER'),
   )
 })
+
+test('a run that fails ends the threads of its pipeline', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'varve-executor-'))
+  const store = openLmdbStore(folder, { sync: 'os' })
+  writeDatabase(store, { ...COUNTS, balance: 10n ** 18n })
+  const before = workerCount()
+  const kinds: TransactionKind[] = ['native-transfer']
+  await run(store, kinds, { isPipelined: true })
+  assert.equal(workerCount(), before)
+  // Senders without tokens.
+  const poor = { mainSignersOf: () => 100, additionalDestinationCount: 0, transactionsPerSender: 1 }
+  const change = { ...poor, blockSize: 100, isPipelined: true }
+  await assert.rejects(run(store, ['erc20-transfer'], change), (error) =>
+    isVarveError(error, 'EXECUTOR_TRANSACTION_FAILED'),
+  )
+  assert.equal(workerCount(), before)
+  store.close()
+  rmSync(folder, { recursive: true })
+})
+
+/** Threads that keep this process alive. */
+function workerCount(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length
+}
 
 test('percentiles are those of the nearest rank', () => {
   const values = Array.from({ length: 100 }, (_, index) => 100 - index)

@@ -1,14 +1,20 @@
 /**
  * Runs a workload on a database: blocks are made, executed, hashed and written, and the time of each part is taken.
  *
- *     Workload ─▶ senders (by construction, or recovered on threads, blocks ahead) ─▶ Engine.produce ─▶ flush
+ *     Workload ─▶ senders (by construction, or recovered on threads, blocks ahead) ─▶ Pipeline.produce ─▶ close
+ *                                                                       without a pipeline: Engine.produce ─▶ flush
  *
- * Every transaction must be accepted and succeed, else the run fails. The engine runs its stages one after the other on
- * this thread; stages of their own threads will come in at `Engine`, not here.
+ * Every transaction must be accepted and succeed, else the run fails.
  */
 import { toHex, VarveError } from '../../base/index.ts'
 import type { Header } from '../../codec/index.ts'
-import { type Engine, openEngine, type Pushed, SenderPool } from '../../engine/index.ts'
+import {
+  type Engine,
+  openEngine,
+  type Pipeline,
+  type Pushed,
+  SenderPool,
+} from '../../engine/index.ts'
 import { type BlockExecutor, executeBlock, executeTransfers } from '../../execute/index.ts'
 import type { BlockJournal, JournalSync, Store } from '../../store/index.ts'
 import { BATCH_MS, openDatabase } from '../database.ts'
@@ -92,7 +98,10 @@ export async function runOn(
   const pool = options.recoverSenders ? new SenderPool() : undefined
   try {
     const feed = new BlockFeed(workload, options, pool)
-    const run = await measuredRun(engine, feed, options)
+    const run = await measuredRun(engine, feed, {
+      ...options,
+      isJournaled: journal !== undefined,
+    })
     const noncesVerified = options.verifyNonces ? verifyNonces(engine, workload) : null
     const { seconds, durableSeconds, latencies, stages, roots } = run
     const transactions = options.blocks * options.blockSize
@@ -120,16 +129,34 @@ export async function runOn(
   }
 }
 
-/** Takes the time of everything from the first block, or from its making where that is not done ahead, to the last write. */
+/** Runs all blocks, through a pipeline where that is asked for, and ends it whatever happens. */
 async function measuredRun(
   engine: Engine,
   feed: BlockFeed,
-  { blocks, isPipelined, onBlock }: RunOptions,
+  options: RunOptions & { readonly isJournaled: boolean },
+) {
+  feed.prepare()
+  const pipeline = options.isPipelined ? engine.pipeline() : undefined
+  try {
+    return await timedRun(engine, feed, { ...options, pipeline })
+  } finally {
+    await pipeline?.close()
+  }
+}
+
+type TimedOptions = RunOptions & {
+  readonly pipeline: Pipeline | undefined
+  readonly isJournaled: boolean
+}
+
+/** Takes the time of everything from the first block, or from its making where that is not done ahead, to the last write. */
+async function timedRun(
+  engine: Engine,
+  feed: BlockFeed,
+  { blocks, onBlock, pipeline, isJournaled }: TimedOptions,
 ) {
   const latencies: number[] = []
   const roots: string[] = []
-  feed.prepare()
-  const pipeline = isPipelined ? engine.pipeline() : undefined
   let { timestamp } = engine.head.header
   let last: Pushed | undefined
   const start = performance.now()
@@ -146,25 +173,31 @@ async function measuredRun(
     }
     if (pipeline === undefined) finish(engine.produce(choices, 'latest', senders).header)
     else {
-      const pushed = await pipeline.produce(choices, senders)
-      last = pushed
-      const { accepted } = pushed
-      accepted.then(({ block }) => finish(block.header)).catch(() => undefined)
+      last = await pipeline.produce(choices, senders)
+      // A block that fails fails the next call.
+      last.accepted.then(({ block }) => finish(block.header)).catch(() => undefined)
     }
   }
+  // Without a journal a block is durable with its write alone.
+  if (!isJournaled) await pipeline?.flush()
   await last?.durable()
   const durableSeconds = (performance.now() - start) / 1000
-  const blocksSeconds = latencies.reduce((sum, latency) => sum + latency, 0) / 1000
   const writtenBefore = engine.phases.write
   if (pipeline === undefined) engine.flush()
   else await pipeline.close()
   const seconds = (performance.now() - start) / 1000
   const { decode: _, ...phases } = engine.phases
+  const stages = { ...feed.seconds, ...phases }
+  // Latencies of blocks that overlap add up to nothing.
+  if (pipeline !== undefined) return { seconds, durableSeconds, latencies, roots, stages }
+  const blocksSeconds = latencies.reduce((sum, latency) => sum + latency, 0) / 1000
   const { validate, senders, execute, root } = phases
   // Headers, bodies and receipts of blocks that are made: their lists' roots, seals and rows.
   const seal = blocksSeconds - validate - senders - execute - root - writtenBefore
-  const stages = { ...feed.seconds, ...phases, seal: Math.max(0, seal) }
-  return { seconds, durableSeconds, latencies, roots, stages }
+  return {
+    ...{ seconds, durableSeconds, latencies, roots },
+    stages: { ...stages, seal: Math.max(0, seal) },
+  }
 }
 
 /** Gives the blocks with their senders, as far ahead as the options say. */

@@ -57,7 +57,7 @@ export type JournalRecord = {
 }
 
 /** Longest payload: 256 MiB. */
-export const JOURNAL_PAYLOAD_BYTES_MAX = 256 * 1024 * 1024
+const JOURNAL_PAYLOAD_BYTES_MAX = 256 * 1024 * 1024
 /** A file is followed by a new one beyond this. */
 const SEGMENT_BYTES = 64 * 1024 * 1024
 const HEAD_BYTES = 17
@@ -109,13 +109,6 @@ export class BlockJournal {
   /** Number of the newest record that is durable. */
   get durable(): number {
     return this.durableSequence
-  }
-
-  /** Bytes of all files, for a person. */
-  get byteCount(): number {
-    let count = 0
-    for (const { path } of this.segments) count += sizeOf(path)
-    return count
   }
 
   /**
@@ -249,8 +242,8 @@ export class BlockJournal {
     const { file } = this
     const sequence = this.lastSequence
     if (file === undefined || this.failure !== undefined) {
+      // Whoever waited was answered by what ended the journal.
       this.isSyncing = false
-      this.settle(sequence)
       return
     }
     fdatasync(file, (error) => {
