@@ -6,6 +6,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { VarveError } from '../base/index.ts'
+import { endThread } from './endThread.ts'
 import type { PoolReply, PoolRequest } from './messages.ts'
 import { closedFault, diedFault, faultOfWire } from './pool.ts'
 
@@ -49,7 +50,7 @@ export class Lane<Request, Reply> {
   /** Ends the worker. Requests without reply are rejected with THREAD_POOL_CLOSED. */
   async close(): Promise<void> {
     this.fail(closedFault())
-    await this.worker.terminate()
+    await endThread(this.worker)
   }
 
   private settle(message: PoolReply): void {

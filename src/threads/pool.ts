@@ -10,6 +10,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { assert, VarveError } from '../base/index.ts'
+import { endThread } from './endThread.ts'
 import type { PoolReply, PoolRequest, WireFault } from './messages.ts'
 
 export type WorkerPoolOptions = {
@@ -96,7 +97,7 @@ export class WorkerPool<Request, Reply> {
     for (const job of this.queue.splice(0)) job.reject(closedFault())
     for (const thread of this.threads) thread.job?.reject(closedFault())
     this.tellWaiting()
-    await Promise.all(this.threads.map(({ worker }) => worker?.terminate()))
+    await Promise.all(this.threads.map(({ worker }) => worker && endThread(worker)))
   }
 
   private get isBusy(): boolean {
