@@ -2,8 +2,7 @@
  * How tries get the nodes that are not in memory: by path from the store's node tables, by path from tries that are
  * open, by hash from a witness (`witnessNodes.ts`).
  */
-import type { Store } from '../store/index.ts'
-import { accountNodeKey, storageNodeKey } from '../store/index.ts'
+import { accountNodeKey, type Store, storageNodeKey } from '../store/index.ts'
 import type { NodeReader } from '../trie/index.ts'
 
 /** Where the nodes of one state's tries come from. */
@@ -14,8 +13,11 @@ export type StateNodes = {
   storage(addressHash: Uint8Array): NodeReader
 }
 
+/** Where rows are read from: a store, or something laid over one. */
+export type RowReader = Pick<Store, 'get'>
+
 /** The nodes in a store's tables: those of the state that was last written. */
-export function storedNodes(store: Store): StateNodes {
+export function storedNodes(store: RowReader): StateNodes {
   return {
     accounts: accountNodeReader(store),
     storage: (addressHash) => storageNodeReader(store, addressHash),
@@ -23,12 +25,12 @@ export function storedNodes(store: Store): StateNodes {
 }
 
 /** Reads nodes of the account trie. */
-export function accountNodeReader(store: Store): NodeReader {
+export function accountNodeReader(store: RowReader): NodeReader {
   return { readNode: (path) => store.get('accountNodes', accountNodeKey(path, path.length)) }
 }
 
 /** Reads nodes of one account's storage trie. */
-export function storageNodeReader(store: Store, addressHash: Uint8Array): NodeReader {
+export function storageNodeReader(store: RowReader, addressHash: Uint8Array): NodeReader {
   return {
     readNode: (path) => store.get('storageNodes', storageNodeKey(addressHash, path, path.length)),
   }

@@ -31,12 +31,13 @@ import { type ChainIdentity, readIdentity, type StoredHeader } from './chainReco
 import { buildGenesis } from './genesisState.ts'
 import type { ImportOutcome } from './importOutcome.ts'
 import { Intake } from './intake.ts'
-import { type StateMemory, stateMemory } from './memory.ts'
+import { stateMemory } from './memory.ts'
 import { PhaseClock, type PhaseSeconds } from './phases.ts'
 import { Pipeline, type PipelineOptions } from './pipeline/pipeline.ts'
 import { openStages, type Stages } from './pipeline/stages.ts'
 import { type RecordedWitness, recordWitness } from './stateless/makeWitness.ts'
 import type { BlockWitness } from './stateless/witness.ts'
+import type { StateMemory } from './tree/chainState.ts'
 import { KeptChain } from './tree/keptChain.ts'
 import { stateNotKept } from './tree/keptState.ts'
 import { type BlockId, blockOf, headerOf, nameOf, nodeOf, receiptsOf } from './tree/lookup.ts'
@@ -281,7 +282,6 @@ export class Engine {
     this.isPipelined = true
     const host = this.intake.pipelineHost(() => {
       this.isPipelined = false
-      chain.takeSummaryBack()
     })
     const open = (): Stages =>
       openStages(store, chain.head.header.stateRoot, {

@@ -6,6 +6,7 @@ import { bytesEqual, toHex, VarveError } from '../base/index.ts'
 import type { Block } from '../codec/index.ts'
 import type { BlockSource } from './blockSource.ts'
 import type { Engine } from './engine.ts'
+import { Pacer } from './pacer.ts'
 import type { Pipeline, Pushed } from './pipeline/pipeline.ts'
 import { SenderPool } from './senders/senderPool.ts'
 
@@ -60,16 +61,17 @@ export async function importChain(
     engine.flush()
     return { blockCount: 0, gasUsed: 0n, isStopped: false }
   }
-  const pacer = new Pacer(options.signal)
+  const pacer = new Pacer(SLICE_MS)
+  const isStopped = () => options.signal?.aborted === true
   const checkStart = performance.now()
   await checkSource(source, pacer, options)
   engine.clock.book('decode', performance.now() - checkStart)
-  if (pacer.isStopped) return { blockCount: 0, gasUsed: 0n, isStopped: true }
+  if (isStopped()) return { blockCount: 0, gasUsed: 0n, isStopped: true }
   const run = new ImportRun(engine, options, last - from + 1)
   const senderPool = new SenderPool()
   try {
     for await (const { block, senders } of senderPool.withSenders(source.blocks(from))) {
-      if (block.header.number > last || pacer.isStopped) break
+      if (block.header.number > last || isStopped()) break
       await run.add(block, senders)
       if (pacer.isDue) await pacer.rest()
     }
@@ -79,7 +81,7 @@ export async function importChain(
     await run.close()
   }
   const { blockCount, gasUsed } = run
-  return { blockCount, gasUsed, isStopped: pacer.isStopped }
+  return { blockCount, gasUsed, isStopped: isStopped() }
 }
 
 /** Hands blocks to the engine, or to a pipeline over it, and counts what was accepted. */
@@ -155,7 +157,7 @@ async function checkSource(
     done++
     options.onProgress?.({ stage: 'check', done, total, number, gasUsed: 0n })
     if (pacer.isDue) await pacer.rest()
-    if (pacer.isStopped) return
+    if (options.signal?.aborted === true) return
   }
 }
 
@@ -181,29 +183,6 @@ function checkOverlap(engine: Engine, source: BlockSource): void {
     `${path}: block ${number}: expected hash ${chain === undefined ? 'none' : toHex(chain)}, ${number === 0 ? 'as the genesis makes it' : 'as in the database'}, got ${toHex(file)}`,
     { path, number, expected: chain === undefined ? undefined : toHex(chain), found: toHex(file) },
   )
-}
-
-/** Gives the event loop a turn now and then during synchronous work. */
-class Pacer {
-  private readonly signal: AbortSignal | undefined
-  private sliceStart = performance.now()
-
-  constructor(signal: AbortSignal | undefined) {
-    this.signal = signal
-  }
-
-  get isStopped(): boolean {
-    return this.signal?.aborted === true
-  }
-
-  get isDue(): boolean {
-    return performance.now() - this.sliceStart >= SLICE_MS
-  }
-
-  async rest(): Promise<void> {
-    await new Promise<void>((resume) => setImmediate(resume))
-    this.sliceStart = performance.now()
-  }
 }
 
 /** Error codes of this module. */

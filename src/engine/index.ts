@@ -39,12 +39,12 @@ export {
 } from './payload.ts'
 export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
 export type {
-  Accepted,
   Pipeline,
   PipelineErrorCode,
   PipelineOptions,
   Pushed,
 } from './pipeline/pipeline.ts'
+export type { Accepted } from './pipeline/speculation.ts'
 export { DURABLE_STEPS, STEP_NEEDS, type Step, type StepListener } from './pipeline/stepOrder.ts'
 export { SenderPool, type SentBlock } from './senders/senderPool.ts'
 export type { BlockWitness } from './stateless/witness.ts'

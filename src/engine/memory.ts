@@ -2,8 +2,6 @@
 import { assert } from '../base/index.ts'
 import type { StateMemory } from './tree/chainState.ts'
 
-export type { StateMemory } from './tree/chainState.ts'
-
 const MEMORY_BYTES = 2 ** 30
 /** Least budget: some blocks' layers fit. */
 export const MEMORY_BYTES_MIN = 64 * 2 ** 20

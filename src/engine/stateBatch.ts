@@ -7,6 +7,7 @@ import type { SummaryNodeSet } from '../commit/index.ts'
 import {
   type AccountChange,
   accountsEqual,
+  type DiffSource,
   diffAccounts,
   encodeDelta,
   encodeFlatAccount,
@@ -21,12 +22,13 @@ import {
   type Store,
   storageKey,
   storageNodeKey,
+  type Table,
   WriteBatch,
 } from '../store/index.ts'
 import type { DeltaRow } from './tree/deltaKeeper.ts'
 
 /** Adds the rows of the flat state that a complete difference changes. */
-export function putFlatState(batch: WriteBatch, accounts: readonly AccountChange[]): void {
+function putFlatState(batch: WriteBatch, accounts: readonly AccountChange[]): void {
   for (const { addressHash, before, after, storageCleared, slots } of accounts) {
     if (!accountsEqual(before, after)) {
       if (after === undefined) batch.delete('accounts', addressHash)
@@ -42,8 +44,23 @@ export function putFlatState(batch: WriteBatch, accounts: readonly AccountChange
   }
 }
 
+/** Rows that are made from layers, on any thread. */
+export type LayerRows = {
+  /** From the stored state to the head's. */
+  readonly state: DiffSource
+  readonly deltas: readonly DeltaRow[]
+}
+
+/** Adds the flat state and the deltas of blocks. @returns what differs from the stored state */
+export function putLayers(batch: WriteBatch, { state, deltas }: LayerRows): AccountChange[] {
+  const accounts = diffAccounts(state)
+  putFlatState(batch, accounts)
+  putDeltas(batch, deltas)
+  return accounts
+}
+
 /** Adds the deltas of blocks. */
-export function putDeltas(batch: WriteBatch, rows: readonly DeltaRow[]): void {
+function putDeltas(batch: WriteBatch, rows: readonly DeltaRow[]): void {
   for (const { number, hash, source } of rows)
     batch.put(
       'deltas',
@@ -79,8 +96,15 @@ export function putCodes(
   if (isLarge) store.write(target)
 }
 
+/** What takes rows of nodes: a batch, or whoever keeps them until it is written. */
+export type NodeRows = {
+  put(table: Table, key: Uint8Array, value: Uint8Array): unknown
+  delete(table: Table, key: Uint8Array): void
+  deleteRange(table: Table, gte: Uint8Array, lt: Uint8Array | undefined): void
+}
+
 /** Adds the nodes of the tries. */
-export function putNodes(batch: WriteBatch, summary: SummaryNodeSet): void {
+export function putNodes(batch: NodeRows, summary: SummaryNodeSet): void {
   for (const { path, bytes } of summary.accountNodes.nodes)
     batch.put('accountNodes', accountNodeKey(path, path.length), bytes)
   for (const { path } of summary.accountNodes.deletions)

@@ -10,7 +10,7 @@
  * Not here: codes, which a host keeps as analysed, and lists of slots, which are read for what ends.
  */
 import type { Account } from './account.ts'
-import type { StateDelta } from './delta.ts'
+import type { StateUpdate } from './delta.ts'
 import { type HashKey, hashKey } from './key.ts'
 import type { ListingView, StoredSlot } from './view.ts'
 
@@ -75,7 +75,7 @@ export class StateCache implements ListingView {
    * Tells that the state below has moved by a delta: right after the write, before any other read.
    * @param delta complete: a clearing that lists no slots would leave them here
    */
-  advance(delta: StateDelta): void {
+  advance(delta: StateUpdate): void {
     for (const { addressHash, after, slots } of delta.accounts) {
       const key = hashKey(addressHash)
       this.accounts.set(key, after ?? null)

@@ -1,7 +1,6 @@
 /** The commit stage on this thread, and the write that it shares with the other one. */
-import { diffAccounts } from '../../state/index.ts'
 import { type Store, WriteBatch } from '../../store/index.ts'
-import { putDeltas, putFlatState } from '../stateBatch.ts'
+import { putLayers } from '../stateBatch.ts'
 import type { CommitStage, CommitWork } from './stages.ts'
 
 export class InlineCommit implements CommitStage {
@@ -19,11 +18,10 @@ export class InlineCommit implements CommitStage {
 }
 
 /** Writes all of it in one transaction. @throws VarveError STORE_* */
-export function writeWork(store: Store, { rows, nodes, state, deltas }: CommitWork): void {
+export function writeWork(store: Store, { rows, nodes, ...layers }: CommitWork): void {
   const batch = new WriteBatch()
   batch.addPacked(rows)
   batch.addPacked(nodes)
-  putFlatState(batch, diffAccounts(state))
-  putDeltas(batch, deltas)
+  putLayers(batch, layers)
   store.write(batch)
 }

@@ -19,9 +19,15 @@ import { asDecoded, type Block } from '../../codec/index.ts'
 import type { BlockOutcome } from '../../execute/index.ts'
 import { type CheckContext, checkBlock, outcomeFields, rootFault, runBlock } from '../blockCheck.ts'
 import { draftAfter, resealed } from '../draft.ts'
-import type { ImportOutcome } from '../importOutcome.ts'
+import { Pacer } from '../pacer.ts'
 import type { PipelineHost } from './host.ts'
-import { HashNotKnown, Speculation, type SpeculativeBlock } from './speculation.ts'
+import {
+  type Accepted,
+  type Answer,
+  HashNotKnown,
+  Speculation,
+  type SpeculativeBlock,
+} from './speculation.ts'
 import type { Stages } from './stages.ts'
 import { type StepListener, StepOrder } from './stepOrder.ts'
 import { WriteBehind } from './writeBehind.ts'
@@ -30,6 +36,7 @@ import { WriteBehind } from './writeBehind.ts'
 const ROOTLESS_BLOCKS_MAX = 8
 /** Milliseconds of work on this thread between two turns of the event loop, in which answers of the stages come in. */
 const SLICE_MS = 5
+/** Blocks that go without stages after one that had to. */
 const INLINE_BLOCKS_AFTER_SWITCH = 64
 
 export type PipelineOptions = {
@@ -47,19 +54,11 @@ export type PipelineOptions = {
 export type Pushed = {
   /**
    * Resolves once the block is accepted and survives the end of the process: with its record in the journal, or, where
-   * there is none, with its write.
+   * there is none, with the write that it comes to be part of, or that `flush` begins.
    */
   readonly durable: () => Promise<void>
   /** What became of it, once its root is confirmed. Rejects with the code of the broken rule. */
   readonly accepted: Promise<Accepted>
-}
-
-export type Accepted = ImportOutcome & { readonly block: Block }
-
-type Waiting = {
-  readonly entry: SpeculativeBlock
-  readonly resolve: (accepted: Accepted) => void
-  readonly reject: (error: unknown) => void
 }
 
 export class Pipeline {
@@ -68,12 +67,10 @@ export class Pipeline {
   private readonly options: PipelineOptions
   private readonly speculation: Speculation
   private readonly order: StepOrder
-  /** In the order of the speculative blocks. */
-  private readonly waiting: Waiting[] = []
   private stages: Stages | undefined
   private writer: WriteBehind | undefined
   private inlineLeft = 0
-  private sliceStart = performance.now()
+  private readonly pacer = new Pacer(SLICE_MS)
   private readonly sleepers: (() => void)[] = []
   private closed = false
   private failure: unknown
@@ -85,11 +82,6 @@ export class Pipeline {
     this.speculation = new Speculation(host.chain)
     this.order = new StepOrder(host.chain.head.header.number, options.onStep)
     this.options = options
-  }
-
-  /** Blocks that were executed and wait for their roots. */
-  get rootlessCount(): number {
-    return this.speculation.count
   }
 
   /**
@@ -174,6 +166,12 @@ export class Pipeline {
     const { tip } = this.speculation
     const { header } = block
     const state = tip.state.apply(outcome.delta)
+    let answer: Answer | undefined
+    const accepted = new Promise<Accepted>((resolve, reject) => {
+      answer = { resolve, reject }
+    })
+    // Whoever is not interested in the single block learns of a refusal from the next call.
+    accepted.catch(() => undefined)
     const entry: SpeculativeBlock = {
       header,
       totalDifficulty: totalDifficulty(tip.totalDifficulty, header.difficulty),
@@ -182,14 +180,10 @@ export class Pipeline {
       outcome,
       state,
       span: state.since(tip.state),
+      answer: answer!,
     }
     this.speculation.add(entry)
     this.order.reach('executed', header.number)
-    const accepted = new Promise<Accepted>((resolve, reject) => {
-      this.waiting.push({ entry, resolve, reject })
-    })
-    // Whoever is not interested in the single block learns of a refusal from the next call.
-    accepted.catch(() => undefined)
     this.stages!.summary.advance(entry.span.diffSource()).then(
       (root) => this.confirm(entry, root),
       (error: unknown) => this.fail(error),
@@ -228,13 +222,12 @@ export class Pipeline {
         return
       }
       this.order.reach('rooted', number)
-      const { resolve } = this.waiting.shift()!
       this.speculation.shift()
       entry.span.close()
       const outcome = this.host.accept(block, entry)
       this.order.reach('accepted', number)
       this.wake()
-      resolve({ ...outcome, block })
+      entry.answer.resolve({ ...outcome, block })
     } catch (error) {
       this.fail(error)
     }
@@ -243,7 +236,10 @@ export class Pipeline {
   /** Drops the oldest block, for the given reason, and all that were built on it. */
   private refuse(reason: VarveError): void {
     const { summary } = this.stages!
-    for (const { span, state } of this.speculation.takeBack()) {
+    const refused = this.speculation.first
+    for (const block of this.speculation.takeBack()) {
+      const { span, state, answer } = block
+      answer.reject(block === refused ? reason : ancestorRefused(block, reason))
       state.release()
       summary
         .retreat(span.diffSource())
@@ -253,9 +249,6 @@ export class Pipeline {
     }
     const { number } = this.host.chain.head.header
     this.order.withdrawAbove(number)
-    const [first, ...others] = this.waiting.splice(0)
-    first!.reject(reason)
-    for (const { entry, reject } of others) reject(ancestorRefused(entry, reason))
     this.wake()
   }
 
@@ -263,8 +256,10 @@ export class Pipeline {
   private fail(error: unknown): void {
     if (this.failure !== undefined) return
     this.failure = error
-    for (const { state } of this.speculation.takeBack()) state.release()
-    for (const { reject } of this.waiting.splice(0)) reject(error)
+    for (const { state, answer } of this.speculation.takeBack()) {
+      state.release()
+      answer.reject(error)
+    }
     this.host.fail(error)
     this.wake()
   }
@@ -369,10 +364,7 @@ export class Pipeline {
   /** Waits while too much is under way, and lets answers in. @throws what `checkUsable` throws */
   private async room(): Promise<void> {
     this.checkUsable()
-    if (performance.now() - this.sliceStart >= SLICE_MS) {
-      await new Promise<void>((resume) => setImmediate(resume))
-      this.sliceStart = performance.now()
-    }
+    if (this.pacer.isDue) await this.pacer.rest()
     while (!this.hasRoom) await this.change()
     this.checkUsable()
   }

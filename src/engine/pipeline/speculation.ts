@@ -13,6 +13,7 @@ import type { Block, HeaderFields } from '../../codec/index.ts'
 import type { BlockHashReader, BlockOutcome } from '../../execute/index.ts'
 import type { LayeredMap, LayeredState } from '../../state/index.ts'
 import type { StoredHeader } from '../chainRecords.ts'
+import type { ImportOutcome } from '../importOutcome.ts'
 import type { KeptChain } from '../tree/keptChain.ts'
 
 /** Thrown by a reader of block hashes, and caught where the block is then executed later. */
@@ -29,7 +30,18 @@ export type SpeculativeBlock = Tip & {
   readonly outcome: BlockOutcome
   /** The block's layer alone: what the summary makes the root from. Closed with the block's root. */
   readonly span: LayeredMap
+  /** Whoever waits for the last word on the block. */
+  readonly answer: Answer
 }
+
+/** The two ends of a promise. */
+export type Answer = {
+  readonly resolve: (accepted: Accepted) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What became of a block that was accepted. */
+export type Accepted = ImportOutcome & { readonly block: Block }
 
 export class Speculation {
   private readonly chain: KeptChain

@@ -4,7 +4,7 @@
  */
 import type { DiffSource } from '../../state/index.ts'
 import type { PackedBatch, Store } from '../../store/index.ts'
-import type { DeltaRow } from '../tree/deltaKeeper.ts'
+import type { LayerRows } from '../stateBatch.ts'
 import { CommitThread } from './commitThread.ts'
 import { InlineCommit } from './inlineCommit.ts'
 import { InlineSummary } from './inlineSummary.ts'
@@ -25,13 +25,10 @@ export interface SummaryStage {
 }
 
 /** All that one write holds. */
-export type CommitWork = {
+export type CommitWork = LayerRows & {
   /** Rows of blocks, codes, index and head record. */
   readonly rows: PackedBatch
   readonly nodes: PackedBatch
-  /** From the stored state to the head's: the flat rows. */
-  readonly state: DiffSource
-  readonly deltas: readonly DeltaRow[]
 }
 
 /** Writes to the store. */

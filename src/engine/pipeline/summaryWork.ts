@@ -3,35 +3,23 @@
  * be written. Between that and the end of the write the store lacks those nodes; where memory makes the tries give them
  * up all the same, they are read back from here.
  */
-import {
-  type StateNodes,
-  StateSummary,
-  type SummaryNodeSet,
-  storedNodes,
-} from '../../commit/index.ts'
+import { StateSummary, storedNodes } from '../../commit/index.ts'
 import { type DiffSource, diffAccounts, hashKey, invertDelta } from '../../state/index.ts'
-import {
-  accountNodeKey,
-  type PackedBatch,
-  type Store,
-  storageNodeKey,
-  WriteBatch,
-} from '../../store/index.ts'
-import { putNodes } from '../stateBatch.ts'
+import { type PackedBatch, type Store, type Table, WriteBatch } from '../../store/index.ts'
+import { type NodeRows, putNodes } from '../stateBatch.ts'
 
 export class SummaryWork {
   private readonly store: Store
   private readonly summary: StateSummary
-  private readonly unwritten = new UnwrittenNodes()
+  private readonly unwritten: UnwrittenNodes
   private readonly nodeBytesMax: number
 
   /** @param root of the state that the store holds */
   constructor(store: Store, root: Uint8Array, nodeBytesMax: number) {
     this.store = store
     this.nodeBytesMax = nodeBytesMax
-    this.summary = new StateSummary(this.unwritten.over(storedNodes(store)), root, {
-      guessesLeaves: true,
-    })
+    this.unwritten = new UnwrittenNodes(store)
+    this.summary = new StateSummary(storedNodes(this.unwritten), root, { guessesLeaves: true })
   }
 
   advance(source: DiffSource): Uint8Array {
@@ -47,7 +35,7 @@ export class SummaryWork {
     const batch = new WriteBatch()
     putNodes(batch, set)
     if (this.summary.nodeBytes > this.nodeBytesMax) {
-      this.unwritten.add(set)
+      putNodes(this.unwritten, set)
       this.summary.shrink(this.nodeBytesMax)
     }
     return batch.pack()
@@ -60,56 +48,34 @@ export class SummaryWork {
   }
 }
 
-/** Nodes that were collected and are not in the store, by the keys of their rows. */
-class UnwrittenNodes {
-  private readonly accountNodes = new Map<string, Uint8Array | undefined>()
-  private readonly storageNodes = new Map<string, Uint8Array | undefined>()
-  private readonly clearedStorages = new Set<string>()
+/**
+ * Rows of nodes that were collected and are not in the store, over those that are. Tries ask for nodes of their newest
+ * state alone, and each of these was put here after whatever was at its path; so what is deleted need not be known.
+ */
+class UnwrittenNodes implements NodeRows {
+  private readonly store: Store
+  private readonly rows: Partial<Record<Table, Map<string, Uint8Array>>> = {}
 
-  add({ accountNodes, storageNodes }: SummaryNodeSet): void {
-    for (const { path, bytes } of accountNodes.nodes)
-      this.accountNodes.set(hashKey(accountNodeKey(path, path.length)), bytes)
-    for (const { path } of accountNodes.deletions)
-      this.accountNodes.set(hashKey(accountNodeKey(path, path.length)), undefined)
-    for (const { addressHash, isCleared, nodes } of storageNodes) {
-      if (isCleared) this.clearedStorages.add(hashKey(addressHash))
-      for (const { path, bytes } of nodes.nodes)
-        this.storageNodes.set(hashKey(storageNodeKey(addressHash, path, path.length)), bytes)
-      for (const { path } of nodes.deletions)
-        this.storageNodes.set(hashKey(storageNodeKey(addressHash, path, path.length)), undefined)
-    }
+  constructor(store: Store) {
+    this.store = store
   }
+
+  get(table: Table, key: Uint8Array): Uint8Array | undefined {
+    const rows = this.rows[table]
+    if (rows === undefined || rows.size === 0) return this.store.get(table, key)
+    return rows.get(hashKey(key)) ?? this.store.get(table, key)
+  }
+
+  put(table: Table, key: Uint8Array, value: Uint8Array): void {
+    this.rows[table] ??= new Map()
+    this.rows[table].set(hashKey(key), value)
+  }
+
+  delete(): void {}
+
+  deleteRange(): void {}
 
   clear(): void {
-    this.accountNodes.clear()
-    this.storageNodes.clear()
-    this.clearedStorages.clear()
-  }
-
-  /** The nodes of a store with these laid over. */
-  over(stored: StateNodes): StateNodes {
-    return {
-      accounts: {
-        readNode: (path, hash) => {
-          if (this.accountNodes.size === 0) return stored.accounts.readNode(path, hash)
-          const key = hashKey(accountNodeKey(path, path.length))
-          if (this.accountNodes.has(key)) return this.accountNodes.get(key)
-          return stored.accounts.readNode(path, hash)
-        },
-      },
-      storage: (addressHash) => {
-        const below = stored.storage(addressHash)
-        return {
-          readNode: (path, hash) => {
-            if (this.storageNodes.size === 0 && this.clearedStorages.size === 0)
-              return below.readNode(path, hash)
-            const key = hashKey(storageNodeKey(addressHash, path, path.length))
-            if (this.storageNodes.has(key)) return this.storageNodes.get(key)
-            if (this.clearedStorages.has(hashKey(addressHash))) return undefined
-            return below.readNode(path, hash)
-          },
-        }
-      },
-    }
+    for (const rows of Object.values(this.rows)) rows.clear()
   }
 }

@@ -27,7 +27,7 @@ export class WriteBehind {
   /** Nodes that the summary counts as written and the store lacks, oldest first. */
   private nodes: PackedBatch[] = []
   private underWay: Promise<void> | undefined
-  private triesInVain = 0
+  private isLate = false
 
   constructor(options: WriteBehindOptions) {
     this.options = options
@@ -39,7 +39,7 @@ export class WriteBehind {
 
   /** Whether no block may be added until the write has begun. */
   get isHolding(): boolean {
-    return this.triesInVain > 0
+    return this.isLate
   }
 
   /** Waits for the write under way. @throws VarveError STORE_* */
@@ -63,11 +63,8 @@ export class WriteBehind {
   private async write(number: number): Promise<void> {
     const { chain, stages, order, onWritten } = this.options
     this.nodes.push(await stages.summary.collect())
-    if (order.at('accepted') !== number) {
-      this.triesInVain++
-      return
-    }
-    this.triesInVain = 0
+    this.isLate = order.at('accepted') !== number
+    if (this.isLate) return
     const plan = chain.beginWrite()
     if (plan === undefined) return
     order.reach('collected', number)

@@ -11,7 +11,9 @@
  */
 import { assert, bytesEqual } from '../../base/index.ts'
 import {
+  type AccountChange,
   type CodeChange,
+  diffAccounts,
   FlatState,
   FlatView,
   type HashKey,
@@ -101,8 +103,8 @@ export class ChainState {
   }
 
   /** Codes that the next write takes. */
-  *newCodes(): Iterable<{ codeHash: HashKey; code: Uint8Array }> {
-    for (const [codeHash, code] of this.codes) yield { codeHash, code }
+  newCodes(): { readonly codeHash: HashKey; readonly code: Uint8Array }[] {
+    return Array.from(this.codes, ([codeHash, code]) => ({ codeHash, code }))
   }
 
   /** Keeps codes that came with a block until they are written. */
@@ -179,10 +181,10 @@ export class ChainState {
     return span
   }
 
-  /** Tells that the store has what `beginWrite` fixed. */
-  finishWrite(): void {
+  /** Tells that the store has what `beginWrite` fixed. @param changes the same as a difference, where it is there already */
+  finishWrite(changes?: readonly AccountChange[]): void {
     const { state, span } = this.writing!
-    this.cache.advance(span.diff())
+    this.cache.advance({ accounts: changes ?? diffAccounts(span.diffSource()) })
     this.layers.markPersisted(state)
     this.endWrite()
     span.close()

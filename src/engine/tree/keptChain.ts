@@ -14,9 +14,8 @@ import type { Header } from '../../codec/index.ts'
 import { type BlockRoots, StateSummary, storedNodes } from '../../commit/index.ts'
 import type { BlockHashReader } from '../../execute/index.ts'
 import {
+  type AccountChange,
   type CodeChange,
-  type DiffSource,
-  diffAccounts,
   EMPTY_USAGE,
   invertDelta,
   type LayeredMap,
@@ -41,12 +40,12 @@ import {
   readUsage,
 } from '../chainRecords.ts'
 import { buildGenesis } from '../genesisState.ts'
-import { putCodes, putDeltas, putFlatState, putNodes } from '../stateBatch.ts'
+import { type LayerRows, putCodes, putLayers, putNodes } from '../stateBatch.ts'
 import { BlockRows } from './blockRows.ts'
 import { type BlockNode, BlockTree } from './blockTree.ts'
 import { CanonicalIndex } from './canonicalIndex.ts'
 import { ChainState, type StateMemory } from './chainState.ts'
-import { DeltaKeeper, type DeltaRow } from './deltaKeeper.ts'
+import { DeltaKeeper } from './deltaKeeper.ts'
 import { KeptState } from './keptState.ts'
 import { readTree } from './readTree.ts'
 import { Summaries } from './summaries.ts'
@@ -55,12 +54,9 @@ import { Summaries } from './summaries.ts'
 export type HeadMove = { readonly dropped: readonly Header[]; readonly added: readonly Header[] }
 
 /** What one write holds. */
-export type WritePlan = {
+export type WritePlan = LayerRows & {
   /** Rows of blocks, codes, the index and the head record; the rest is to be added. */
   readonly batch: WriteBatch
-  /** From the stored state to the head's: what the flat rows are made from. */
-  readonly state: DiffSource
-  readonly deltas: readonly DeltaRow[]
 }
 
 /** What a chain starts with: the oldest kept block in memory, over a store that may be empty. */
@@ -334,17 +330,17 @@ export class KeptChain {
   write(): number | undefined {
     const plan = this.beginWrite()
     if (plan === undefined) return undefined
-    const { batch, state, deltas } = plan
+    const { batch, ...layers } = plan
+    let changes: AccountChange[]
     try {
       putNodes(batch, this.summaries.collect())
-      putFlatState(batch, diffAccounts(state))
-      putDeltas(batch, deltas)
+      changes = putLayers(batch, layers)
       this.store.write(batch)
     } catch (error) {
       this.cancelWrite()
       throw error
     }
-    return this.finishWrite()
+    return this.finishWrite(changes)
   }
 
   /**
@@ -356,7 +352,7 @@ export class KeptChain {
   beginWrite(): WritePlan | undefined {
     if (!this.isChanged) return undefined
     const { batch, tree } = this
-    putCodes(batch, [...this.states.newCodes()], this.store)
+    putCodes(batch, this.states.newCodes(), this.store)
     this.canonical.writeTo(batch)
     if (this.identityUnwritten !== undefined) putIdentity(batch, this.identityUnwritten)
     putFloor(batch, tree.floor.header.number)
@@ -374,12 +370,16 @@ export class KeptChain {
     return { batch, state, deltas: this.deltas.beginWrite() }
   }
 
-  /** Tells that the store has what `beginWrite` gave. @returns number of the newest journal record among it */
-  finishWrite(): number {
+  /**
+   * Tells that the store has what `beginWrite` gave.
+   * @param changes what the write changed in the state, where the caller has it
+   * @returns number of the newest journal record among it
+   */
+  finishWrite(changes?: readonly AccountChange[]): number {
     const { number, stateRoot } = this.writing!
     // Another thread may have written, and what is read now is not in the layers any more.
     this.store.refresh()
-    this.states.finishWrite()
+    this.states.finishWrite(changes)
     this.rows.finishWrite()
     this.canonical.markWritten(number)
     this.deltas.finishWrite()
