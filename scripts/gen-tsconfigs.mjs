@@ -13,7 +13,9 @@ const outside = ['conformance', 'fuzz', 'bench', 'examples'].filter((folder) =>
 
 const files = new Map()
 for (const name of names) {
-  const seen = rules[name].testOnly ? [] : [...rules[name].layers, 'testing']
+  // What tests share stands on some layers itself: those do without it.
+  const isBelowTests = rules[name].testOnly || rules.testing.layers.includes(name)
+  const seen = isBelowTests ? rules[name].layers : [...rules[name].layers, 'testing']
   files.set(`src/${name}/tsconfig.json`, {
     extends: '../../tsconfig.base.json',
     include: ['./**/*.ts'],

@@ -4,6 +4,9 @@
  * for speed. Timings never decide a test.
  */
 import { test } from 'node:test'
+import { median } from '../measure/index.ts'
+
+export { median, quantile } from '../measure/index.ts'
 
 export type BenchMode = 'smoke' | 'full'
 /** `full` where the bench runner set VARVE_BENCH=full; else `smoke`. */
@@ -41,18 +44,6 @@ export function report(figure: BenchFigure): void {
       ? JSON.stringify({ ...figure, median: middle, min: sorted[0], max: sorted.at(-1) })
       : `${figure.name.padEnd(52)} ${round(middle).padStart(10)} ${figure.unit.padEnd(10)} min ${round(sorted[0]!)}  max ${round(sorted.at(-1)!)}  runs ${sorted.length}  check ${figure.check.slice(0, 18)}`
   console.log(line)
-}
-
-export function median(samples: readonly number[]): number {
-  const sorted = [...samples].sort((a, b) => a - b)
-  const half = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
-}
-
-/** The sample below which `share` of all lie, 0.99 for P99. */
-export function quantile(samples: ArrayLike<number>, share: number): number {
-  const sorted = Float64Array.from(samples).sort()
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!
 }
 
 /** Nanoseconds a call of `work` took. */

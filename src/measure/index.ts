@@ -1,0 +1,29 @@
+/** What figures may be believed: order statistics, paired comparison, flags, verdicts, and charts on one axis. */
+export { type Axis, axisFlags, axisOf, type DrawnAxis, placeOn, ratioAxis } from './axis.ts'
+export {
+  type BootstrapOptions,
+  type PairedRound,
+  type RatioInterval,
+  ratioOf,
+} from './bootstrap.ts'
+export {
+  escapeText,
+  type LineChart,
+  lineChart,
+  type RatioRow,
+  ratioChart,
+  type Series,
+  shortNumber,
+} from './chart.ts'
+export {
+  type Flag,
+  type FlagKind,
+  flagsOf,
+  type Machine,
+  p99Of,
+  ROUNDS_MIN,
+  type Turn,
+} from './flags.ts'
+export { type ArmFigures, type Judgement, type JudgeOptions, judge, type Verdict } from './judge.ts'
+export { median, quantile } from './quantile.ts'
+export { type PlannedTurn, planTurns, type Role } from './turns.ts'
