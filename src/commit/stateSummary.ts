@@ -25,9 +25,9 @@ import {
 import { type NodeReader, type NodeSet, Trie, type TrieChange, type Wanted } from '../trie/index.ts'
 import {
   type AccountLeaf,
+  AccountLeafSlab,
   decodeAccountLeaf,
   decodeSlotLeaf,
-  encodeAccountLeaf,
   encodeSlotLeaf,
   leafHasNoStorage,
   storageRootOfLeaf,
@@ -61,6 +61,9 @@ const NODE_BYTES_KEPT = 256 * 1024 * 1024
 /** Storage tries kept open between collects. */
 const STORAGE_TRIE_COUNT_KEPT = 1024
 
+/** Accounts that `updateEach` takes at a time: enough for the kernels' batches, and gone before they grow old. */
+const CHUNK_COUNT = 512
+
 export type StateSummaryOptions = {
   /**
    * Leaves that are as an update says they were, which their hashes tell, are not read from the source; without it, all
@@ -75,6 +78,8 @@ export class StateSummary {
   private readonly accounts: Trie
   private readonly storages = new Map<HashKey, StorageTrie>()
   private readonly guessesLeaves: boolean
+  /** Leaves of the update under way: the tries copy them. */
+  private readonly leaves = new AccountLeafSlab()
 
   /** Opens the summary whose nodes `source` has. @param root state root of what the source holds */
   constructor(source: StateNodes, root: Uint8Array, options: StateSummaryOptions = {}) {
@@ -96,11 +101,23 @@ export class StateSummary {
    *   dropped and opened anew
    */
   update(delta: StateUpdate): Uint8Array {
-    const { accounts } = delta
-    const storageRoots = this.storageRoots(accounts)
-    this.accounts.update(
-      accounts.map((change, index) => this.accountChange(change, storageRoots[index]!)),
-    )
+    this.apply(delta.accounts)
+    return this.accounts.root()
+  }
+
+  /**
+   * As `update`, with changes that come one after the other in the order of their hashes, and of which no more than a
+   * few hundred are in memory at a time. Where accounts go, a node may be read that a single update would not need.
+   */
+  updateEach(changes: (visit: (change: AccountUpdate) => void) => void): Uint8Array {
+    let chunk: AccountUpdate[] = []
+    changes((change) => {
+      chunk.push(change)
+      if (chunk.length < CHUNK_COUNT) return
+      this.apply(chunk)
+      chunk = []
+    })
+    this.apply(chunk)
     return this.accounts.root()
   }
 
@@ -199,6 +216,14 @@ export class StateSummary {
     return this.arena.usedBytes
   }
 
+  private apply(changes: readonly AccountUpdate[]): void {
+    this.leaves.clear()
+    const storageRoots = this.storageRoots(changes)
+    this.accounts.update(
+      changes.map((change, index) => this.accountChange(change, storageRoots[index]!)),
+    )
+  }
+
   private storageNodes(addressHash: Uint8Array): NodeReader {
     return { readNode: (path) => this.openStorage(addressHash).trie.nodeAt(path) }
   }
@@ -211,7 +236,7 @@ export class StateSummary {
     const roots = changes.map(() => EMPTY_TRIE_ROOT)
     const wanted = changes.map(({ addressHash, before }) => ({
       key: addressHash,
-      expected: this.guessesLeaves && before !== undefined ? plainLeaf(before) : undefined,
+      expected: this.guessesLeaves && before !== undefined ? this.plainLeaf(before) : undefined,
     }))
     this.accounts.lookUp(wanted, (index, bytes, start, end) => {
       if (leafHasNoStorage(bytes, start, end)) return
@@ -226,7 +251,12 @@ export class StateSummary {
     const { addressHash, after } = change
     const storageRoot = this.updateStorage(change, storedRoot)
     if (after === undefined) return { key: addressHash, value: undefined }
-    return { key: addressHash, value: encodeAccountLeaf(after, storageRoot) }
+    return { key: addressHash, value: this.leaves.encode(after, storageRoot) }
+  }
+
+  /** The leaf of an account that has no code and no storage; of one with code the storage root is not known. */
+  private plainLeaf(account: Account): Uint8Array | undefined {
+    return accountHasCode(account) ? undefined : this.leaves.encode(account, EMPTY_TRIE_ROOT)
   }
 
   /** The account's storage root after the change. @param storedRoot the one that its leaf names */
@@ -289,11 +319,6 @@ function storageRootOrFault(addressHash: Uint8Array, leaf: Uint8Array): Uint8Arr
   } catch (cause) {
     throw leafInvalid('account', addressHash, cause)
   }
-}
-
-/** The leaf of an account that has no code and no storage; of one with code the storage root is not known. */
-function plainLeaf(account: Account): Uint8Array | undefined {
-  return accountHasCode(account) ? undefined : encodeAccountLeaf(account, EMPTY_TRIE_ROOT)
 }
 
 function wantedSlot({ slotHash, before }: SlotUpdate): Wanted {

@@ -7,9 +7,9 @@ import type { SummaryNodeSet } from '../commit/index.ts'
 import {
   type AccountChange,
   accountsEqual,
+  DeltaEncoder,
   type DiffSource,
-  diffAccounts,
-  encodeDelta,
+  eachAccountChange,
   encodeFlatAccount,
   encodeFlatSlot,
   type HashKey,
@@ -27,20 +27,19 @@ import {
 } from '../store/index.ts'
 import type { DeltaRow } from './tree/deltaKeeper.ts'
 
-/** Adds the rows of the flat state that a complete difference changes. */
-function putFlatState(batch: WriteBatch, accounts: readonly AccountChange[]): void {
-  for (const { addressHash, before, after, storageCleared, slots } of accounts) {
-    if (!accountsEqual(before, after)) {
-      if (after === undefined) batch.delete('accounts', addressHash)
-      else batch.put('accounts', addressHash, encodeFlatAccount(after))
-    }
-    // What did not exist before has no rows.
-    if (storageCleared) batch.deleteRange('storages', addressHash, prefixEnd(addressHash))
-    for (const { slotHash, before: old, after: value } of slots) {
-      const key = storageKey(addressHash, slotHash)
-      if (value !== undefined) batch.put('storages', key, encodeFlatSlot(value))
-      else if (old !== undefined && !storageCleared) batch.delete('storages', key)
-    }
+/** Adds the rows of the flat state that an account's part of a complete difference changes. */
+function putFlatAccount(batch: WriteBatch, change: AccountChange): void {
+  const { addressHash, before, after, storageCleared, slots } = change
+  if (!accountsEqual(before, after)) {
+    if (after === undefined) batch.delete('accounts', addressHash)
+    else batch.put('accounts', addressHash, encodeFlatAccount(after))
+  }
+  // What did not exist before has no rows.
+  if (storageCleared) batch.deleteRange('storages', addressHash, prefixEnd(addressHash))
+  for (const { slotHash, before: old, after: value } of slots) {
+    const key = storageKey(addressHash, slotHash)
+    if (value !== undefined) batch.put('storages', key, encodeFlatSlot(value))
+    else if (old !== undefined && !storageCleared) batch.delete('storages', key)
   }
 }
 
@@ -51,22 +50,14 @@ export type LayerRows = {
   readonly deltas: readonly DeltaRow[]
 }
 
-/** Adds the flat state and the deltas of blocks. @returns what differs from the stored state */
-export function putLayers(batch: WriteBatch, { state, deltas }: LayerRows): AccountChange[] {
-  const accounts = diffAccounts(state)
-  putFlatState(batch, accounts)
-  putDeltas(batch, deltas)
-  return accounts
-}
-
-/** Adds the deltas of blocks. */
-function putDeltas(batch: WriteBatch, rows: readonly DeltaRow[]): void {
-  for (const { number, hash, source } of rows)
-    batch.put(
-      'deltas',
-      blockKey(number, hash),
-      encodeDelta({ accounts: diffAccounts(source), codes: [] }),
-    )
+/** Adds the flat state and the deltas of blocks. */
+export function putLayers(batch: WriteBatch, { state, deltas }: LayerRows): void {
+  eachAccountChange(state, (change) => putFlatAccount(batch, change))
+  for (const { number, hash, source } of deltas) {
+    const encoder = new DeltaEncoder()
+    eachAccountChange(source, (change) => encoder.add(change))
+    batch.put('deltas', blockKey(number, hash), encoder.finish())
+  }
 }
 
 /** Bytes of codes that go with all the rest in one batch. A block of an attacker's, or of a test's, may have more. */

@@ -9,26 +9,104 @@
  * An account is listed where it or a slot of it differs, a slot where it differs. Codes are not part of it: the store
  * keeps them by hash. Nor is `storageCleared`: a complete delta lists what was cleared.
  */
-import { bytesCompare, EMPTY_BYTES, HASH_BYTES, isVarveError, VarveError } from '../base/index.ts'
-import { encodeRlp, type RlpInput, RlpReader } from '../codec/index.ts'
+import {
+  bytesCompare,
+  EMPTY_BYTES,
+  HASH_BYTES,
+  isVarveError,
+  leadingZeroCount,
+  VarveError,
+} from '../base/index.ts'
+import {
+  RlpReader,
+  rlpBytesLength,
+  rlpHeaderBytes,
+  writeRlpBytes,
+  writeRlpListHeader,
+} from '../codec/index.ts'
 import { type Account, accountsEqual } from './account.ts'
 import { type AccountChange, type SlotChange, type StateDelta, slotsEqual } from './delta.ts'
-import { decodeFlatSlot, encodeFlatSlot, flatAccountToRlp, readFlatAccount } from './flatState.ts'
+import { decodeFlatSlot, flatAccountBytes, readFlatAccount, writeFlatAccount } from './flatState.ts'
 
 /** Encodes a complete delta. Cost: one pass, all bytes copied twice. */
 export function encodeDelta(delta: StateDelta): Uint8Array {
-  const accounts: RlpInput[] = []
-  for (const { addressHash, before, after, slots } of delta.accounts) {
-    const changed = slots.filter((slot) => !slotsEqual(slot.before, slot.after))
-    if (changed.length === 0 && accountsEqual(before, after)) continue
-    accounts.push([
-      addressHash,
-      accountToRlp(before),
-      accountToRlp(after),
-      changed.map((slot) => [slot.slotHash, slotToRlp(slot.before), slotToRlp(slot.after)]),
-    ])
+  const encoder = new DeltaEncoder()
+  for (const change of delta.accounts) encoder.add(change)
+  return encoder.finish()
+}
+
+const FIRST_BYTES = 64 * 1024
+/** Room for the head of the whole list, which is known last. */
+const HEAD_BYTES = 9
+/** More than an account's or a slot's parts take: hash, two rows, heads. */
+const ACCOUNT_BYTES_MAX = 256
+const SLOT_BYTES_MAX = 128
+const HASH_ITEM_BYTES = 1 + HASH_BYTES
+
+/** Encodes a complete delta whose changes come one after the other, in their order. For use once. */
+export class DeltaEncoder {
+  private target = new Uint8Array(FIRST_BYTES)
+  private end = HEAD_BYTES
+
+  add({ addressHash, before, after, slots }: AccountChange): void {
+    let slotBytes = 0
+    for (const slot of slots)
+      if (!slotsEqual(slot.before, slot.after)) slotBytes += listBytes(slotPayload(slot))
+    if (slotBytes === 0 && accountsEqual(before, after)) return
+    this.reserve(ACCOUNT_BYTES_MAX)
+    const payload = HASH_ITEM_BYTES + rowBytes(before) + rowBytes(after) + listBytes(slotBytes)
+    let at = writeRlpListHeader(this.target, this.end, payload)
+    at = writeRlpBytes(this.target, at, addressHash)
+    at = writeRow(this.target, at, before)
+    at = writeRow(this.target, at, after)
+    this.end = writeRlpListHeader(this.target, at, slotBytes)
+    for (const slot of slots) if (!slotsEqual(slot.before, slot.after)) this.addSlot(slot)
   }
-  return encodeRlp(accounts)
+
+  /** The delta's bytes, a view of memory that is the caller's. */
+  finish(): Uint8Array {
+    const payload = this.end - HEAD_BYTES
+    const start = HEAD_BYTES - rlpHeaderBytes(payload)
+    writeRlpListHeader(this.target, start, payload)
+    return this.target.subarray(start, this.end)
+  }
+
+  private addSlot(slot: SlotChange): void {
+    this.reserve(SLOT_BYTES_MAX)
+    let at = writeRlpListHeader(this.target, this.end, slotPayload(slot))
+    at = writeRlpBytes(this.target, at, slot.slotHash)
+    at = writeRlpBytes(this.target, at, slotRow(slot.before))
+    this.end = writeRlpBytes(this.target, at, slotRow(slot.after))
+  }
+
+  private reserve(byteCount: number): void {
+    if (this.end + byteCount <= this.target.length) return
+    const grown = new Uint8Array(2 * this.target.length)
+    grown.set(this.target)
+    this.target = grown
+  }
+}
+
+function listBytes(payload: number): number {
+  return rlpHeaderBytes(payload) + payload
+}
+
+function slotPayload({ before, after }: SlotChange): number {
+  return HASH_ITEM_BYTES + rlpBytesLength(slotRow(before)) + rlpBytesLength(slotRow(after))
+}
+
+function slotRow(value: Uint8Array | undefined): Uint8Array {
+  return value === undefined ? EMPTY_BYTES : value.subarray(leadingZeroCount(value))
+}
+
+function rowBytes(account: Account | undefined): number {
+  return account === undefined ? 1 : flatAccountBytes(account)
+}
+
+function writeRow(target: Uint8Array, offset: number, account: Account | undefined): number {
+  return account === undefined
+    ? writeRlpBytes(target, offset, EMPTY_BYTES)
+    : writeFlatAccount(target, offset, account)
 }
 
 /** Decodes a delta. @param block what it belongs to, for the message. @throws VarveError STATE_DELTA_INVALID */
@@ -96,18 +174,10 @@ function readSorted<Item>(
   return items
 }
 
-function accountToRlp(account: Account | undefined): RlpInput {
-  return account === undefined ? EMPTY_BYTES : flatAccountToRlp(account)
-}
-
 function readAccount(reader: RlpReader): Account | undefined {
   if (reader.nextIsList) return readFlatAccount(reader)
   if (reader.readBytes('account').length > 0) throw deltaFault('an account or nothing')
   return undefined
-}
-
-function slotToRlp(value: Uint8Array | undefined): Uint8Array {
-  return value === undefined ? EMPTY_BYTES : encodeFlatSlot(value)
 }
 
 function readSlot(reader: RlpReader, slotHash: Uint8Array): Uint8Array | undefined {

@@ -19,7 +19,14 @@ import {
   toHex,
   VarveError,
 } from '../base/index.ts'
-import { encodeRlp, type RlpInput, RlpReader } from '../codec/index.ts'
+import {
+  RlpReader,
+  rlpHeaderBytes,
+  rlpIntegerLength,
+  writeRlpBytes,
+  writeRlpInteger,
+  writeRlpListHeader,
+} from '../codec/index.ts'
 import { prefixEnd, type Store, storageKey } from '../store/index.ts'
 import { type Account, accountHasCode } from './account.ts'
 import type { StoredSlot } from './view.ts'
@@ -65,13 +72,29 @@ export class FlatState {
 
 /** Encodes an account's row. */
 export function encodeFlatAccount(account: Account): Uint8Array {
-  return encodeRlp(flatAccountToRlp(account))
+  const row = new Uint8Array(flatAccountBytes(account))
+  writeFlatAccount(row, 0, account)
+  return row
 }
 
-/** An account's row as an item of a longer encoding. */
-export function flatAccountToRlp(account: Account): RlpInput[] {
+/** Bytes of an account's row: 4 to 78. */
+export function flatAccountBytes(account: Account): number {
+  const payload = payloadBytes(account)
+  return rlpHeaderBytes(payload) + payload
+}
+
+/** Writes an account's row; returns the offset after it. Written out, since every block changes thousands. */
+export function writeFlatAccount(target: Uint8Array, offset: number, account: Account): number {
   const { nonce, balance, codeHash } = account
-  return [nonce, balance, accountHasCode(account) ? codeHash : EMPTY_BYTES]
+  let at = writeRlpListHeader(target, offset, payloadBytes(account))
+  at = writeRlpInteger(target, at, nonce)
+  at = writeRlpInteger(target, at, balance)
+  return writeRlpBytes(target, at, accountHasCode(account) ? codeHash : EMPTY_BYTES)
+}
+
+function payloadBytes(account: Account): number {
+  const codeBytes = accountHasCode(account) ? 1 + HASH_BYTES : 1
+  return rlpIntegerLength(account.nonce) + rlpIntegerLength(account.balance) + codeBytes
 }
 
 /** Reads an account's row as an item of a longer encoding. @throws VarveError RLP_* */

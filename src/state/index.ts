@@ -21,7 +21,7 @@ export {
   slotsEqual,
 } from './delta.ts'
 export { deltaBetween } from './deltaBetween.ts'
-export { type DeltaCodecErrorCode, decodeDelta, encodeDelta } from './deltaCodec.ts'
+export { type DeltaCodecErrorCode, DeltaEncoder, decodeDelta, encodeDelta } from './deltaCodec.ts'
 export {
   decodeFlatAccount,
   decodeFlatSlot,
@@ -37,6 +37,7 @@ export {
   type DeltaChunk,
   type DiffSource,
   diffAccounts,
+  eachAccountChange,
   LayeredMap,
   LayeredState,
   type LayeredStateErrorCode,

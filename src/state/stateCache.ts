@@ -10,7 +10,7 @@
  * Not here: codes, which a host keeps as analysed, and lists of slots, which are read for what ends.
  */
 import type { Account } from './account.ts'
-import type { StateUpdate } from './delta.ts'
+import type { AccountUpdate } from './delta.ts'
 import { type HashKey, hashKey } from './key.ts'
 import type { ListingView, StoredSlot } from './view.ts'
 
@@ -72,15 +72,13 @@ export class StateCache implements ListingView {
   }
 
   /**
-   * Tells that the state below has moved by a delta: right after the write, before any other read.
-   * @param delta complete: a clearing that lists no slots would leave them here
+   * Tells that an account below has moved with a write: right after that, before any other read.
+   * @param update of a complete delta: a clearing that lists no slots would leave them here
    */
-  advance(delta: StateUpdate): void {
-    for (const { addressHash, after, slots } of delta.accounts) {
-      const key = hashKey(addressHash)
-      this.accounts.set(key, after ?? null)
-      for (const slot of slots) this.slotValues.set(slotKey(key, slot.slotHash), slot.after ?? null)
-    }
+  advance({ addressHash, after, slots }: AccountUpdate): void {
+    const key = hashKey(addressHash)
+    this.accounts.set(key, after ?? null)
+    for (const slot of slots) this.slotValues.set(slotKey(key, slot.slotHash), slot.after ?? null)
   }
 
   /** Forgets everything, for an engine that falls idle or a store that moved in a way unknown. */

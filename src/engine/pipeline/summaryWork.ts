@@ -4,7 +4,13 @@
  * up all the same, they are read back from here.
  */
 import { StateSummary, storedNodes } from '../../commit/index.ts'
-import { type DiffSource, diffAccounts, hashKey, invertDelta } from '../../state/index.ts'
+import {
+  type DiffSource,
+  diffAccounts,
+  eachAccountChange,
+  hashKey,
+  invertDelta,
+} from '../../state/index.ts'
 import { type PackedBatch, type Store, type Table, WriteBatch } from '../../store/index.ts'
 import { type NodeRows, putNodes } from '../stateBatch.ts'
 
@@ -23,7 +29,7 @@ export class SummaryWork {
   }
 
   advance(source: DiffSource): Uint8Array {
-    return this.summary.update({ accounts: diffAccounts(source) })
+    return this.summary.updateEach((visit) => eachAccountChange(source, visit))
   }
 
   retreat(source: DiffSource): void {

@@ -11,9 +11,8 @@
  */
 import { assert, bytesEqual } from '../../base/index.ts'
 import {
-  type AccountChange,
   type CodeChange,
-  diffAccounts,
+  eachAccountChange,
   FlatState,
   FlatView,
   type HashKey,
@@ -181,10 +180,10 @@ export class ChainState {
     return span
   }
 
-  /** Tells that the store has what `beginWrite` fixed. @param changes the same as a difference, where it is there already */
-  finishWrite(changes?: readonly AccountChange[]): void {
+  /** Tells that the store has what `beginWrite` fixed. */
+  finishWrite(): void {
     const { state, span } = this.writing!
-    this.cache.advance({ accounts: changes ?? diffAccounts(span.diffSource()) })
+    eachAccountChange(span.diffSource(), (change) => this.cache.advance(change))
     this.layers.markPersisted(state)
     this.endWrite()
     span.close()

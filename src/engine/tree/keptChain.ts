@@ -14,7 +14,6 @@ import type { Header } from '../../codec/index.ts'
 import { type BlockRoots, StateSummary, storedNodes } from '../../commit/index.ts'
 import type { BlockHashReader } from '../../execute/index.ts'
 import {
-  type AccountChange,
   type CodeChange,
   EMPTY_USAGE,
   invertDelta,
@@ -331,16 +330,15 @@ export class KeptChain {
     const plan = this.beginWrite()
     if (plan === undefined) return undefined
     const { batch, ...layers } = plan
-    let changes: AccountChange[]
     try {
       putNodes(batch, this.summaries.collect())
-      changes = putLayers(batch, layers)
+      putLayers(batch, layers)
       this.store.write(batch)
     } catch (error) {
       this.cancelWrite()
       throw error
     }
-    return this.finishWrite(changes)
+    return this.finishWrite()
   }
 
   /**
@@ -372,14 +370,13 @@ export class KeptChain {
 
   /**
    * Tells that the store has what `beginWrite` gave.
-   * @param changes what the write changed in the state, where the caller has it
    * @returns number of the newest journal record among it
    */
-  finishWrite(changes?: readonly AccountChange[]): number {
+  finishWrite(): number {
     const { number, stateRoot } = this.writing!
     // Another thread may have written, and what is read now is not in the layers any more.
     this.store.refresh()
-    this.states.finishWrite(changes)
+    this.states.finishWrite()
     this.rows.finishWrite()
     this.canonical.markWritten(number)
     this.deltas.finishWrite()

@@ -1,4 +1,4 @@
-export { type DiffSource, diffAccounts } from './layerDiff.ts'
+export { type DiffSource, diffAccounts, eachAccountChange } from './layerDiff.ts'
 export { LayeredMap, UNWRITTEN, type Unwritten } from './layeredMap.ts'
 export { LayeredState, type LayeredStateErrorCode } from './layeredState.ts'
 export { type DeltaChunk, LedgerState } from './ledgerState.ts'

@@ -15,6 +15,7 @@ import {
   slotAfter,
   slotBefore,
   slotRootOf,
+  slotsNumber,
 } from './leafReader.ts'
 import type { MapLayer } from './mapLayer.ts'
 import { ACCOUNT_CLEARED_WORD, CODE_PLACE_WORD, CODE_SHELF_WORD, KEY_WORD } from './nodeLayout.ts'
@@ -33,14 +34,26 @@ export type DiffSource = {
 
 /** The accounts that differ, of one shard or of all, in trie order. */
 export function diffAccounts(source: DiffSource, shard?: number): AccountChange[] {
-  const { segments, accounts, baseNumber } = source
   const changes: AccountChange[] = []
+  eachAccountChange(source, (change) => changes.push(change), shard)
+  return changes
+}
+
+/**
+ * Visits the accounts that differ, in trie order. What a visitor does not keep is gone at once: of a large difference
+ * no list lies in memory.
+ */
+export function eachAccountChange(
+  source: DiffSource,
+  visit: (change: AccountChange) => void,
+  shard?: number,
+): void {
+  const { segments, accounts, baseNumber } = source
   someLeaf(segments, partOf(source, accounts, shard), baseNumber, (words, word) => {
     const change = accountChange(segments, words, word, baseNumber)
-    if (change !== undefined) changes.push(change)
+    if (change !== undefined) visit(change)
     return false
   })
-  return changes
 }
 
 /** The codes that came with the layers of a view up to `top`, in the order of their hashes. */
@@ -75,25 +88,49 @@ function accountChange(
   const after = accountAfter(words, word)
   const clearedNumber = words[word + ACCOUNT_CLEARED_WORD]!
   const storageCleared = clearedNumber > baseNumber && before !== undefined
+  const slots =
+    slotsNumber(words, word) <= baseNumber
+      ? NO_SLOTS
+      : slotChanges(segments, slotRootOf(words, word), {
+          baseNumber,
+          clearedNumber,
+          storageCleared,
+        })
+  if (!storageCleared && slots.length === 0 && accountsEqual(before, after)) return undefined
+  return { addressHash: readHash(words, word + KEY_WORD), before, after, storageCleared, slots }
+}
+
+const NO_SLOTS: readonly SlotChange[] = []
+
+type SlotSpan = {
+  readonly baseNumber: number
+  readonly clearedNumber: number
+  readonly storageCleared: boolean
+}
+
+function slotChanges(
+  segments: readonly Uint32Array[],
+  root: NodeReference,
+  span: SlotSpan,
+): SlotChange[] {
   const slots: SlotChange[] = []
-  someLeaf(segments, slotRootOf(words, word), baseNumber, (leafWords, leafWord) => {
-    const change = slotChange(segments, leafWords, leafWord, { baseNumber, clearedNumber })
+  someLeaf(segments, root, span.baseNumber, (words, word) => {
+    const change = slotChange(segments, words, word, span)
     // Whoever clears the storage must set again what is as it was.
-    const isNeeded = storageCleared
+    const isNeeded = span.storageCleared
       ? change.before !== undefined || change.after !== undefined
       : !slotsEqual(change.before, change.after)
     if (isNeeded) slots.push(change)
     return false
   })
-  if (!storageCleared && slots.length === 0 && accountsEqual(before, after)) return undefined
-  return { addressHash: readHash(words, word + KEY_WORD), before, after, storageCleared, slots }
+  return slots
 }
 
 function slotChange(
   segments: readonly Uint32Array[],
   words: Uint32Array,
   word: number,
-  { baseNumber, clearedNumber }: { readonly baseNumber: number; readonly clearedNumber: number },
+  { baseNumber, clearedNumber }: SlotSpan,
 ): SlotChange {
   const oldest = oldestLeaf(segments, words, word, baseNumber)
   const before = slotBefore(oldest.words, oldest.word)

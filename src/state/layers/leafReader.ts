@@ -50,6 +50,11 @@ export function slotBefore(words: Uint32Array, word: number): Uint8Array | undef
   return (words[word]! & FLAG_BEFORE) === 0 ? undefined : readValue(words, word + SLOT_VALUE_WORD)
 }
 
+/** Number of the newest layer that wrote a slot of an account's leaf. */
+export function slotsNumber(words: Uint32Array, word: number): number {
+  return words[word + ACCOUNT_SLOTS_WORD + 1]!
+}
+
 /** Root of the slots of an account's leaf. */
 export function slotRootOf(words: Uint32Array, word: number): NodeReference {
   return {
