@@ -7,6 +7,16 @@ export {
   ratioOf,
 } from './bootstrap.ts'
 export {
+  BENCH_GROUPS,
+  type BenchCase,
+  type BenchGroup,
+  type BenchProof,
+  type BenchSize,
+  caseId,
+  operationsOf,
+  type PreparedBench,
+} from './case.ts'
+export {
   escapeText,
   type LineChart,
   lineChart,
@@ -25,5 +35,6 @@ export {
   type Turn,
 } from './flags.ts'
 export { type ArmFigures, type Judgement, type JudgeOptions, judge, type Verdict } from './judge.ts'
+export { Prng } from './prng.ts'
 export { median, quantile } from './quantile.ts'
 export { type PlannedTurn, planTurns, type Role } from './turns.ts'

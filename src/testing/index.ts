@@ -1,3 +1,3 @@
+export { Prng } from '../measure/index.ts'
 export * from './bench.ts'
 export * from './fixtures.ts'
-export * from './prng.ts'
