@@ -3,6 +3,7 @@
  * version; the difference of two is their deltas put together one by one.
  */
 import { bytesCompare, bytesEqual, EMPTY_CODE_HASH } from '../../base/index.ts'
+import { keccak256 } from '../../kernels/index.ts'
 import type { Prng } from '../../testing/index.ts'
 import { type Account, accountsEqual } from '../account.ts'
 import {
@@ -49,19 +50,19 @@ export class DeltaSource {
   private readonly values: readonly Uint8Array[]
   private readonly codes: readonly CodeChange[]
 
-  constructor(prng: Prng, shape: KeyShape, keyCount: number) {
+  constructor(prng: Prng, shape: KeyShape, keyCount: number, slotCount = keyCount) {
     this.prng = prng
     this.addresses = makeKeys(prng, shape, keyCount)
-    this.slots = makeKeys(prng, shape, keyCount)
+    this.slots = makeKeys(prng, shape, slotCount)
     this.values = Array.from({ length: 4 }, (_, index) =>
       index === 0
         ? Uint8Array.from({ length: 32 }, (_, at) => (at === 31 ? 1 : 0))
         : prng.bytes(32),
     )
-    this.codes = Array.from({ length: 4 }, () => ({
-      codeHash: prng.bytes(32),
-      code: prng.bytes(prng.between(1, 40)),
-    }))
+    this.codes = Array.from({ length: 4 }, () => {
+      const code = prng.bytes(prng.between(1, 40))
+      return { codeHash: keccak256(code), code }
+    })
   }
 
   /** A delta that is right for the state. */
