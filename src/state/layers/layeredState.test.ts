@@ -11,7 +11,7 @@ import {
 } from '../../base/index.ts'
 import { memoryStore, prefixEnd, type Store, storageKey, WriteBatch } from '../../store/index.ts'
 import { Prng } from '../../testing/index.ts'
-import { invertDelta, type StateDelta } from '../delta.ts'
+import { completeDelta, invertDelta, type StateDelta } from '../delta.ts'
 import { encodeFlatAccount, encodeFlatSlot, FlatState } from '../flatState.ts'
 import { FlatView } from '../flatView.ts'
 import { hashKey, hashOfKey } from '../key.ts'
@@ -26,6 +26,7 @@ import {
   modelApply,
   modelMerge,
   modelUsage,
+  modelView,
 } from './model.suite.ts'
 import { StateLayers } from './stateLayers.ts'
 
@@ -114,7 +115,7 @@ function chain(count: number): {
   const models: ModelState[] = [new Map()]
   const deltas: StateDelta[] = []
   for (let version = 1; version <= count; version++) {
-    deltas.push(source.next(models.at(-1)!))
+    deltas.push(completeDelta(source.next(models.at(-1)!), modelView(models.at(-1)!)))
     states.push(states.at(-1)!.apply(deltas.at(-1)!))
     models.push(modelApply(models.at(-1)!, deltas.at(-1)!))
   }
