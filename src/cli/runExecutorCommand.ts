@@ -12,15 +12,23 @@ import {
 import { databaseHasChain } from './database.ts'
 import type { AccountCounts } from './executor/accountBook.ts'
 import {
+  addCalibration,
+  checkRunCount,
+  gateOf,
+  readCalibration,
+} from './executor/calibrationFile.ts'
+import {
+  CONNECTED_KINDS,
   NATIVE_KINDS,
   TOKEN_KINDS,
   TRANSACTION_KINDS,
   type TransactionKind,
 } from './executor/kinds.ts'
+import { isAlarm } from './executor/regressionGate.ts'
 import { describeRun, type RunReport } from './executor/report.ts'
 import { runExecutor } from './executor/runExecutor.ts'
 import type { WeightedKind } from './executor/workload.ts'
-import { toJson, UsageError } from './exit.ts'
+import { EXIT_FAILED, toJson, UsageError } from './exit.ts'
 import { Progress } from './progress.ts'
 
 type RunFlags = {
@@ -42,6 +50,10 @@ type RunFlags = {
   readonly sync: JournalSync
   readonly pipeline: 'on' | 'off'
   readonly memory?: number
+  readonly connectedTxGrps: number
+  readonly shuffleConnectedTxns?: boolean
+  readonly expect?: string
+  readonly calibrate?: string
   readonly seed: number
   readonly json?: boolean
 }
@@ -94,6 +106,17 @@ export function addRunExecutorCommand(program: Command): void {
         .choices(['evm', 'native'])
         .default('evm'),
     )
+    .option(
+      '--connected-tx-grps <count>',
+      'groups whose transfers all go to or from one account (default: none)',
+      parseCount,
+      0,
+    )
+    .option('--shuffle-connected-txns', 'mix the groups; else they follow one another')
+    .addOption(onlyOne('--execution-threads <count>', 'transactions run one after the other'))
+    .addOption(onlyOne('--num-generator-workers <count>', 'one thread makes all blocks'))
+    .addOption(onlyOne('--module-working-set-size <count>', 'each contract stands once'))
+    .option('--enable-storage-sharding', 'taken and without effect: states always lie in 16 shards')
     .option('--generate-then-execute', 'make all blocks before the clock starts')
     .option('--split-stages', 'as that; recover all senders before the first block is executed')
     .option('--recover-senders', 'sign for real and recover on threads; else senders are known')
@@ -101,6 +124,11 @@ export function addRunExecutorCommand(program: Command): void {
     .addOption(pipelineOption())
     .addOption(memoryOption())
     .addOption(syncOption('always'))
+    .option(
+      '--expect <file>',
+      'fail where the rate is below, or above, what the file leads to expect',
+    )
+    .option('--calibrate <file>', 'add the rate to the file, or make it')
     .option('--seed <number>', 'of the workload', parseCount, 1)
     .option('--json', 'print one JSON object')
     .addHelpText(
@@ -117,6 +145,10 @@ const hotspotText =
 async function runCommand(flags: RunFlags): Promise<void> {
   const { dataDir, checkpointDir, blocks, json } = flags
   const kinds = kindsOf(flags)
+  checkGroups(flags)
+  const workload = workloadName(flags)
+  const rates = flags.expect === undefined ? undefined : readCalibration(flags.expect, workload)
+  if (rates !== undefined) checkRunCount(flags.expect!, rates)
   if (!databaseHasChain(dataDir))
     throw new UsageError(`--data-dir ${dataDir}: expected a database of create-db, got none`)
   const bar = new Progress('executing', 'blocks', json !== true)
@@ -132,6 +164,8 @@ async function runCommand(flags: RunFlags): Promise<void> {
       additionalDestinationCount: flags.additionalDstPoolAccounts,
       kinds,
       hotspotProbability: flags.hotspotProbability,
+      connectedGroupCount: flags.connectedTxGrps,
+      shuffleConnected: flags.shuffleConnectedTxns === true,
       executor: flags.blockExecutorType,
       generateThenExecute: flags.generateThenExecute === true,
       splitStages: flags.splitStages === true,
@@ -146,7 +180,43 @@ async function runCommand(flags: RunFlags): Promise<void> {
   } finally {
     bar.stop()
   }
+  if (rates !== undefined) report = { ...report, gate: gateOf(rates, report.tps) }
+  if (flags.calibrate !== undefined) addCalibration(flags.calibrate, workload, report.tps)
   console.log(json === true ? toJson(report) : describeRun(report))
+  if (report.gate !== undefined && isAlarm(report.gate.verdict)) process.exitCode = EXIT_FAILED
+}
+
+/** What must be alike for two rates to be compared: everything but folders, output and seed. */
+function workloadName(flags: RunFlags): string {
+  const apart = ['dataDir', 'checkpointDir', 'expect', 'calibrate', 'seed', 'json']
+  const named = Object.entries(flags).filter(([name]) => !apart.includes(name))
+  return named
+    .map(([name, value]) => `${name}=${value}`)
+    .sort()
+    .join(' ')
+}
+
+/** @throws UsageError */
+function checkGroups({
+  connectedTxGrps: groups,
+  shuffleConnectedTxns,
+  transactionType,
+}: RunFlags): void {
+  if (groups === 0 && shuffleConnectedTxns === true)
+    throw new UsageError('--shuffle-connected-txns: expected --connected-tx-grps, got none')
+  const foreign = transactionType.find((kind) => !CONNECTED_KINDS.includes(kind))
+  if (groups > 0 && foreign !== undefined)
+    throw new UsageError(
+      `--connected-tx-grps: expected ${CONNECTED_KINDS.join(' or ')}, got ${foreign}, which has no receiver`,
+    )
+}
+
+/** An option of the seed's benchmark of which there is one here: 1 is taken, more is refused. */
+function onlyOne(flag: string, why: string): Option {
+  return new Option(flag, `1: ${why}`).default(1).argParser((text: string) => {
+    if (text !== '1') throw new InvalidArgumentError(`expected 1, as ${why}.`)
+    return 1
+  })
 }
 
 /** @throws UsageError */
@@ -177,8 +247,13 @@ function mainSigners({ accounts, signers }: AccountCounts, flags: RunFlags): num
     throw new UsageError(
       `--main-signer-accounts: expected at most ${most}, the ${what} of the database, got ${count}`,
     )
+  const { connectedTxGrps: groups } = flags
+  if (2 * groups > count)
+    throw new UsageError(
+      `--connected-tx-grps: expected at most ${count >> 1}, two of ${count} accounts each, got ${groups}`,
+    )
   const needed = Math.ceil(blockSize / transactionsPerSender)
-  if (needed > count)
+  if (groups === 0 && needed > count)
     throw new UsageError(
       `--block-size: expected at most ${count * transactionsPerSender}, as ${count} accounts send ${transactionsPerSender} each, got ${blockSize}`,
     )

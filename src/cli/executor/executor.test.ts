@@ -19,6 +19,7 @@ import { TRANSACTION_KINDS, type TransactionKind } from './kinds.ts'
 import { latencyOf } from './report.ts'
 import { type RunOptions, runOn } from './runExecutor.ts'
 import { signForBenchmark } from './signer.ts'
+import { Workload } from './workload.ts'
 
 const COUNTS = { accounts: 300, signers: 40 }
 const BLOCKS = 3
@@ -35,6 +36,7 @@ function run(store: Store, kinds: readonly TransactionKind[], change: Partial<Ru
     ...{ folder: '', blocks: BLOCKS, blockSize: BLOCK_SIZE, transactionsPerSender: 2 },
     ...{ mainSignersOf: ({ signers }) => signers, additionalDestinationCount: 200 },
     ...{ kinds: kinds.map((kind) => ({ kind, weight: 1 })), hotspotProbability: 0.5 },
+    ...{ connectedGroupCount: 0, shuffleConnected: false },
     ...{ executor: 'evm', generateThenExecute: false, splitStages: false, recoverSenders: false },
     ...{ verifyNonces: true, seed: 7, sync: { mode: 'always' }, isPipelined: false },
     ...change,
@@ -144,6 +146,28 @@ test('native or EVM, recovered or known, at once or ahead: the same states', asy
   }
   const other = await run(database(), kinds, { seed: 8 })
   assert.notDeepEqual(other.roots, expected.roots)
+})
+
+test('connected groups: each group has one middle, whatever the order; all succeed', async () => {
+  const groups = { connectedGroupCount: 4 }
+  const inTurn = await run(database(), ['native-transfer'], groups)
+  const native = await run(database(), ['native-transfer'], { ...groups, executor: 'native' })
+  assert.deepEqual(native.roots, inTurn.roots)
+  const shuffled = await run(database(), ['native-transfer'], { ...groups, shuffleConnected: true })
+  assert.equal(shuffled.transactions, inTurn.transactions)
+  const workload = new Workload({
+    ...{ ...groups, book: new AccountBook(COUNTS), chainId: 1n, blockSize: 200, seed: 3, run: 0 },
+    ...{ transactionsPerSender: 1, mainSignerCount: 40, additionalDestinationCount: 0 },
+    ...{ kinds: [{ kind: 'native-transfer', weight: 1 }], hotspotProbability: 0.5 },
+    ...{ shuffleConnected: true, isSigned: false, nonceOf: () => 0n },
+  })
+  const book = new AccountBook(COUNTS)
+  const middles = new Set([0, 10, 20, 30].map((index) => toHex(book.address(index))))
+  const { transactions, senders } = workload.next()
+  for (const [index, { to }] of transactions.entries()) {
+    const ends = [toHex(senders[index]!), toHex(to!)]
+    assert.equal(ends.filter((address) => middles.has(address)).length, 1)
+  }
 })
 
 test('a run goes on where the last one ended; a failure ends it with a code', async () => {

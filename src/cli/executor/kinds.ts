@@ -24,6 +24,8 @@ export const NATIVE_KINDS: readonly TransactionKind[] = [
   'account-generation',
   'erc20-transfer',
 ]
+/** Kinds from one account to another that is there. */
+export const CONNECTED_KINDS: readonly TransactionKind[] = ['native-transfer', 'erc20-transfer']
 /** Kinds whose senders must hold tokens, which only accounts with keys do. */
 export const TOKEN_KINDS: readonly TransactionKind[] = ['erc20-transfer', 'amm-swap']
 

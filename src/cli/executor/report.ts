@@ -1,4 +1,5 @@
 /** What a run is told as: rates, stages, latencies, memory; for a person and as one JSON object. */
+import type { GateReport } from './calibrationFile.ts'
 import type { TransactionKind } from './kinds.ts'
 
 /** Bytes. `peakRss` is the most that the process has held so far. */
@@ -48,6 +49,8 @@ export type RunReport = {
   /** Accounts whose nonces were compared with what was sent; `null` where that was not asked for. */
   readonly noncesVerified: number | null
   readonly memory: MemoryReport
+  /** Where the run was held against earlier ones. */
+  readonly gate?: GateReport
 }
 
 export function memoryOf(): MemoryReport {
@@ -91,6 +94,11 @@ export function describeRun(report: RunReport): string {
     )
   lines.push(`memory   ${megabytes(memory.rss)} MB, at most ${megabytes(memory.peakRss)} MB`)
   lines.push(`root     ${report.roots.at(-1)}`)
+  const { gate } = report
+  if (gate !== undefined)
+    lines.push(
+      `gate     ${gate.verdict}: expected ${count(gate.low)} to ${count(gate.high)} TPS after ${gate.runs} runs`,
+    )
   return lines.join('\n')
 }
 

@@ -36,6 +36,8 @@ export type RunOptions = {
   readonly additionalDestinationCount: number
   readonly kinds: readonly WeightedKind[]
   readonly hotspotProbability: number
+  readonly connectedGroupCount: number
+  readonly shuffleConnected: boolean
   readonly executor: 'evm' | 'native'
   /** All blocks are made before the clock starts. */
   readonly generateThenExecute: boolean

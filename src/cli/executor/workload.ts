@@ -29,6 +29,10 @@ export type WorkloadOptions = {
   readonly kinds: readonly WeightedKind[]
   /** Share of transfers that go to the first (1 - probability) of the receivers; 0.5, the least, makes all alike. */
   readonly hotspotProbability: number
+  /** Groups of accounts that send to, or receive from, one account in their middle; 0 for senders without groups. */
+  readonly connectedGroupCount: number
+  /** Groups take turns at random; without it they follow one another. */
+  readonly shuffleConnected: boolean
   readonly seed: number
   /** Names accounts that the run makes. */
   readonly run: number
@@ -56,20 +60,29 @@ export class Workload {
   private readonly nonces: Float64Array
   private readonly weightSum: number
   private createdCount = 0
+  /** Of the next transaction, where the groups say who that is. */
+  private receiver: number | undefined
   private readonly input: KindInput
 
   constructor(options: WorkloadOptions) {
     const { mainSignerCount, additionalDestinationCount: more, book, blockSize } = options
     assert(mainSignerCount + more <= book.counts.accounts, 'workload: its accounts are there')
     const senderCount = Math.ceil(blockSize / options.transactionsPerSender)
-    assert(senderCount <= mainSignerCount, 'workload: a block has enough distinct senders')
+    assert(
+      options.connectedGroupCount > 0 || senderCount <= mainSignerCount,
+      'workload: a block has enough distinct senders',
+    )
+    assert(
+      2 * options.connectedGroupCount <= mainSignerCount,
+      'workload: a group has a middle and a member',
+    )
     this.options = options
     this.random = new WorkloadRandom(options.seed)
     this.signers = Uint32Array.from({ length: mainSignerCount }, (_, index) => index)
     this.nonces = new Float64Array(mainSignerCount).fill(NONCE_UNKNOWN)
     this.weightSum = options.kinds.reduce((sum, { weight }) => sum + weight, 0)
     this.input = {
-      receiver: () => book.address(this.pick(mainSignerCount + more)),
+      receiver: () => book.address(this.receiver ?? this.pick(mainSignerCount + more)),
       newcomer: () => createdAddress(options.run, this.createdCount++),
       random: (bound) => this.random.below(bound),
     }
@@ -77,7 +90,8 @@ export class Workload {
 
   /** Makes the next block. */
   next(): WorkloadBlock {
-    const { blockSize, transactionsPerSender, book } = this.options
+    const { blockSize, transactionsPerSender, book, connectedGroupCount } = this.options
+    if (connectedGroupCount > 0) return this.nextConnected()
     const envelopes: Uint8Array[] = []
     const senders: Uint8Array[] = []
     for (let turn = 0; envelopes.length < blockSize; turn++) {
@@ -90,6 +104,36 @@ export class Workload {
       }
     }
     return { transactions: decodeTransactions(envelopes), senders }
+  }
+
+  /** Each group in its part of the block: its middle and another member, one of them the sender. */
+  private nextConnected(): WorkloadBlock {
+    const { blockSize, book, connectedGroupCount: groups, mainSignerCount } = this.options
+    const pairs: { from: number; to: number }[] = []
+    const memberCount = Math.floor(mainSignerCount / groups)
+    for (let index = 0; index < blockSize; index++) {
+      const middle = Math.floor((index * groups) / blockSize) * memberCount
+      const member = middle + 1 + this.random.below(memberCount - 1)
+      const isFromMiddle = this.random.below(2) === 0
+      pairs.push(isFromMiddle ? { from: middle, to: member } : { from: member, to: middle })
+    }
+    if (this.options.shuffleConnected) this.shuffle(pairs)
+    const envelopes = pairs.map(({ from, to }) => {
+      this.receiver = to
+      return this.envelopeOf(from)
+    })
+    this.receiver = undefined
+    const senders = pairs.map(({ from }) => book.address(from))
+    return { transactions: decodeTransactions(envelopes), senders }
+  }
+
+  private shuffle(items: unknown[]): void {
+    for (let at = items.length - 1; at > 0; at--) {
+      const other = this.random.below(at + 1)
+      const item = items[at]
+      items[at] = items[other]
+      items[other] = item
+    }
   }
 
   /** Every signer that has sent, with the nonce that its account must have in the end. */
