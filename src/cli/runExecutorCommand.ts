@@ -191,7 +191,7 @@ function workloadName(flags: RunFlags): string {
   const apart = ['dataDir', 'checkpointDir', 'expect', 'calibrate', 'seed', 'json']
   const named = Object.entries(flags).filter(([name]) => !apart.includes(name))
   return named
-    .map(([name, value]) => `${name}=${value}`)
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .sort()
     .join(' ')
 }
