@@ -222,7 +222,9 @@ function describe(report: ImportReport): string {
     return `nothing to do: the database holds these blocks already\n${at}`
   }
   const rate = Math.round(blocksPerSecond).toLocaleString('en')
-  const shares = Object.entries(phases).map(([phase, value]) => `${phase} ${value.toFixed(2)} s`)
+  const shares = Object.entries(phases)
+    .filter(([, value]) => value > 0)
+    .map(([phase, value]) => `${phase} ${value.toFixed(2)} s`)
   // Blocks without transactions have no gas to speak of.
   const gas = megagas === 0 ? '' : `${megagasPerSecond.toFixed(1)} Mgas/s; `
   const verb = stopped ? 'stopped: imported' : 'imported'

@@ -278,14 +278,14 @@ export class Engine {
    */
   pipeline(options: PipelineOptions = {}): Pipeline {
     this.checkOwn()
-    const { chain, store, nodeBytesMax } = this
+    const { chain, store, nodeBytesMax, clock } = this
     this.isPipelined = true
     const host = this.intake.pipelineHost(() => {
       this.isPipelined = false
     })
     const open = (): Stages =>
       openStages(store, chain.head.header.stateRoot, {
-        nodeBytesMax,
+        ...{ nodeBytesMax, clock },
         isThreaded: options.isThreaded ?? true,
       })
     return new Pipeline(host, open, options)

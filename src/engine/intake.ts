@@ -300,14 +300,16 @@ export class Intake {
   private journalise(add: (journal: BlockJournal) => number): void {
     this.append(add)
     const { journal } = this.options
-    if (journal?.sync.mode === 'always' && !this.isReplaying) journal.flush()
+    if (journal?.sync.mode === 'always' && !this.isReplaying)
+      this.parts.clock.measure('journal', () => journal.flush())
   }
 
   private append(add: (journal: BlockJournal) => number): void {
     const { journal } = this.options
     if (journal === undefined || this.isReplaying) return
     try {
-      this.parts.chain.noteJournaled(add(journal))
+      const { chain, clock } = this.parts
+      chain.noteJournaled(clock.measure('journal', () => add(journal)))
     } catch (error) {
       this.failure = error
       throw error

@@ -1,13 +1,26 @@
 /**
  * Where the time of an import goes. Each phase is measured where it runs: `decode` is the check of a file, in which its
- * blocks are decoded, the others are the engine's. The sum is the import's time less what lies between.
+ * blocks are decoded, the others are the engine's. On one thread the sum is the import's time less what lies between;
+ * with a pipeline `root` and `collect` are the summary thread's time and `write` the commit thread's, beside the rest.
  */
 
-/** The stages of a block, in their order, and the write of a batch. */
-export const PHASES = ['decode', 'validate', 'senders', 'execute', 'root', 'write'] as const
+/**
+ * The stages of a block, in their order, and the write of a batch. `collect` is a pipeline's alone: the nodes of a
+ * write as rows; without one that is part of `write`.
+ */
+export const PHASES = [
+  'decode',
+  'validate',
+  'senders',
+  'execute',
+  'root',
+  'journal',
+  'collect',
+  'write',
+] as const
 export type Phase = (typeof PHASES)[number]
 
-/** Seconds spent in each phase. */
+/** Seconds spent in each phase, on whatever thread. */
 export type PhaseSeconds = Readonly<Record<Phase, number>>
 
 /** A stopwatch over the phases. One per engine, or one of one's own for a part. */

@@ -35,6 +35,20 @@ test('answers come in the order of the requests, also behind a long one', async 
   })
 })
 
+test('the time of a request is its own: not the one that it waited behind another', async () => {
+  await withLane(async (lane) => {
+    const busy: number[] = []
+    const note = (milliseconds: number) => busy.push(milliseconds)
+    const long = lane.run({ kind: 'sleep', value: 80 }, [], note)
+    await lane.run({ kind: 'echo' }, [], note)
+    await long
+    await assert.rejects(lane.run({ kind: 'fault' }, [], note), { code: 'TEST_FAULT' })
+    assert.equal(busy.length, 3)
+    assert.ok(busy[0]! >= 75, `${busy[0]} ms`)
+    assert.ok(busy[1]! < 40, `${busy[1]} ms`)
+  })
+})
+
 test('a fault of one request is its own; the worker keeps its state', async () => {
   await withLane(async (lane) => {
     const checks = [

@@ -13,6 +13,7 @@ import { closedFault, diedFault, faultOfWire } from './pool.ts'
 type Waiting = {
   readonly resolve: (reply: unknown) => void
   readonly reject: (error: unknown) => void
+  readonly onBusy: ((milliseconds: number) => void) | undefined
 }
 
 export class Lane<Request, Reply> {
@@ -35,15 +36,20 @@ export class Lane<Request, Reply> {
   /**
    * Sends a request. How many are under way is the caller's to bound.
    * @param transfer buffers of the request that go over to the worker
+   * @param onBusy told, before the reply, how long the worker took for it
    * @returns the reply; rejects with the worker's own VarveError, THREAD_FAILED for a bug of the worker, THREAD_DIED
    *   where the thread ended, THREAD_POOL_CLOSED
    */
-  run(request: Request, transfer: readonly ArrayBuffer[] = []): Promise<Reply> {
+  run(
+    request: Request,
+    transfer: readonly ArrayBuffer[] = [],
+    onBusy?: (milliseconds: number) => void,
+  ): Promise<Reply> {
     if (this.failure !== undefined) return Promise.reject(this.failure)
     const id = ++this.lastId
     return new Promise<unknown>((resolve, reject) => {
       this.worker.postMessage({ id, request } satisfies PoolRequest, [...transfer])
-      this.waiting.set(id, { resolve, reject })
+      this.waiting.set(id, { resolve, reject, onBusy })
     }) as Promise<Reply>
   }
 
@@ -56,6 +62,7 @@ export class Lane<Request, Reply> {
   private settle(message: PoolReply): void {
     const waiting = this.waiting.get(message.id)
     this.waiting.delete(message.id)
+    waiting?.onBusy?.(message.busyMs)
     if ('fault' in message) waiting?.reject(faultOfWire(message.fault))
     else waiting?.resolve(message.reply)
   }

@@ -12,7 +12,11 @@ export type WireFault = {
   readonly data: ErrorData
 }
 
-/** Worker to pool; every request has exactly one reply. Buffers in the transfer list belong to the pool's side. */
-export type PoolReply =
-  | { readonly id: number; readonly reply: unknown }
-  | { readonly id: number; readonly fault: WireFault }
+/**
+ * Worker to pool; every request has exactly one reply. Buffers in the transfer list belong to the pool's side.
+ * `busyMs` is the time that the worker took for it, without what it waited in the mailbox.
+ */
+export type PoolReply = { readonly id: number; readonly busyMs: number } & (
+  | { readonly reply: unknown }
+  | { readonly fault: WireFault }
+)

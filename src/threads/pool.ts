@@ -46,6 +46,7 @@ export class WorkerPool<Request, Reply> {
   private readonly queue: Job[] = []
   private readonly waiting: (() => void)[] = []
   private isClosed = false
+  private busyMs = 0
 
   /** Threads start with their first request, and keep the process alive until `close`. */
   constructor(options: WorkerPoolOptions) {
@@ -59,6 +60,11 @@ export class WorkerPool<Request, Reply> {
   /** Requests that wait; those being worked on are not counted. */
   get queuedCount(): number {
     return this.queue.length
+  }
+
+  /** Milliseconds that threads took for requests, all of them together. */
+  get busyMilliseconds(): number {
+    return this.busyMs
   }
 
   /**
@@ -111,6 +117,7 @@ export class WorkerPool<Request, Reply> {
     worker.on('message', (message: PoolReply) => {
       const { job } = thread
       if (job === undefined || message.id !== thread.jobId) return
+      this.busyMs += message.busyMs
       if ('fault' in message) job.reject(faultOfWire(message.fault))
       else job.resolve(message.reply)
       this.giveNext(thread)

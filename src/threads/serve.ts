@@ -24,11 +24,13 @@ export function serve<Options, Request, Reply>(
   let queue: Promise<unknown> = ready.catch(() => undefined)
   port.on('message', ({ id, request }: PoolRequest) => {
     queue = queue.then(async () => {
+      const start = performance.now()
+      const busyMs = (): number => performance.now() - start
       try {
         const { reply, transfer = [] } = await (await ready)(request as Request)
-        port.postMessage({ id, reply } satisfies PoolReply, [...transfer])
+        port.postMessage({ id, reply, busyMs: busyMs() } satisfies PoolReply, [...transfer])
       } catch (error) {
-        port.postMessage({ id, fault: wireFault(error) } satisfies PoolReply)
+        port.postMessage({ id, fault: wireFault(error), busyMs: busyMs() } satisfies PoolReply)
       }
     })
   })

@@ -1,6 +1,7 @@
 /** The commit stage on a thread of its own: rows are made and written there, from layers that lie in shared memory. */
 import type { PackedBatch, SharedStore } from '../../store/index.ts'
 import { Lane, workerUrl } from '../../threads/index.ts'
+import { PhaseClock } from '../phases.ts'
 import { type PostedSegment, type PostedSource, posted, SegmentSender } from './segmentPost.ts'
 import type { CommitStage, CommitWork } from './stages.ts'
 
@@ -23,7 +24,10 @@ export class CommitThread implements CommitStage {
   private readonly lane: Lane<CommitRequest, undefined>
   private readonly segments = new SegmentSender()
 
-  constructor(store: SharedStore) {
+  private readonly clock: PhaseClock
+
+  constructor(store: SharedStore, clock = new PhaseClock()) {
+    this.clock = clock
     this.lane = new Lane(workerUrl(import.meta.url, './commit.worker'), store)
   }
 
@@ -40,6 +44,7 @@ export class CommitThread implements CommitStage {
     await this.lane.run(
       request,
       [rows, nodes].flatMap(({ slab, fields }) => [slab.buffer, fields.buffer]),
+      (milliseconds) => this.clock.book('write', milliseconds),
     )
   }
 

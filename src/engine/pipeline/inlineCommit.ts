@@ -1,17 +1,20 @@
 /** The commit stage on this thread, and the write that it shares with the other one. */
 import { type Store, WriteBatch } from '../../store/index.ts'
+import { PhaseClock } from '../phases.ts'
 import { putLayers } from '../stateBatch.ts'
 import type { CommitStage, CommitWork } from './stages.ts'
 
 export class InlineCommit implements CommitStage {
   private readonly store: Store
+  private readonly clock: PhaseClock
 
-  constructor(store: Store) {
+  constructor(store: Store, clock = new PhaseClock()) {
+    this.clock = clock
     this.store = store
   }
 
   async write(work: CommitWork): Promise<void> {
-    writeWork(this.store, work)
+    this.clock.measure('write', () => writeWork(this.store, work))
   }
 
   async close(): Promise<void> {}

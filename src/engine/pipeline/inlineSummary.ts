@@ -1,26 +1,29 @@
 /** The summary stage on this thread. */
 import type { DiffSource } from '../../state/index.ts'
 import type { PackedBatch, Store } from '../../store/index.ts'
+import { PhaseClock } from '../phases.ts'
 import type { SummaryStage } from './stages.ts'
 import { SummaryWork } from './summaryWork.ts'
 
 export class InlineSummary implements SummaryStage {
   private readonly work: SummaryWork
+  private readonly clock: PhaseClock
 
-  constructor(store: Store, root: Uint8Array, nodeBytesMax: number) {
+  constructor(store: Store, root: Uint8Array, nodeBytesMax: number, clock = new PhaseClock()) {
+    this.clock = clock
     this.work = new SummaryWork(store, root, nodeBytesMax)
   }
 
   async advance(source: DiffSource): Promise<Uint8Array> {
-    return this.work.advance(source)
+    return this.clock.measure('root', () => this.work.advance(source))
   }
 
   async retreat(source: DiffSource): Promise<void> {
-    this.work.retreat(source)
+    this.clock.measure('root', () => this.work.retreat(source))
   }
 
   async collect(): Promise<PackedBatch> {
-    return this.work.collect()
+    return this.clock.measure('collect', () => this.work.collect())
   }
 
   markPersisted(): void {

@@ -4,6 +4,7 @@
  */
 import type { DiffSource } from '../../state/index.ts'
 import type { PackedBatch, Store } from '../../store/index.ts'
+import { PhaseClock } from '../phases.ts'
 import type { LayerRows } from '../stateBatch.ts'
 import { CommitThread } from './commitThread.ts'
 import { InlineCommit } from './inlineCommit.ts'
@@ -45,19 +46,21 @@ export type StagesOptions = {
   readonly nodeBytesMax: number
   /** Whether stages may have threads of their own. A store that only this thread can open runs them here. */
   readonly isThreaded: boolean
+  /** Books the time of stages as `root`, `collect` and `write`, wherever they run. */
+  readonly clock?: PhaseClock
 }
 
 /** Opens the stages over a store that holds the chain up to its head. @param root of the head's state */
 export function openStages(store: Store, root: Uint8Array, options: StagesOptions): Stages {
-  const { nodeBytesMax, isThreaded } = options
+  const { nodeBytesMax, isThreaded, clock = new PhaseClock() } = options
   const { shared } = store
   if (!isThreaded || shared === undefined)
     return {
-      summary: new InlineSummary(store, root, nodeBytesMax),
-      commit: new InlineCommit(store),
+      summary: new InlineSummary(store, root, nodeBytesMax, clock),
+      commit: new InlineCommit(store, clock),
     }
   return {
-    summary: new SummaryThread({ ...shared, root, nodeBytesMax }),
-    commit: new CommitThread(shared),
+    summary: new SummaryThread({ ...shared, root, nodeBytesMax }, clock),
+    commit: new CommitThread(shared, clock),
   }
 }

@@ -2,6 +2,7 @@
 import type { DiffSource } from '../../state/index.ts'
 import type { PackedBatch, SharedStore } from '../../store/index.ts'
 import { Lane, workerUrl } from '../../threads/index.ts'
+import { PhaseClock } from '../phases.ts'
 import { type PostedSegment, type PostedSource, posted, SegmentSender } from './segmentPost.ts'
 import type { SummaryStage } from './stages.ts'
 
@@ -25,7 +26,10 @@ export class SummaryThread implements SummaryStage {
   private readonly lane: Lane<SummaryRequest, SummaryReply>
   private readonly segments = new SegmentSender()
 
-  constructor(options: SummaryThreadOptions) {
+  private readonly clock: PhaseClock
+
+  constructor(options: SummaryThreadOptions, clock = new PhaseClock()) {
+    this.clock = clock
     this.lane = new Lane(workerUrl(import.meta.url, './summary.worker'), options)
   }
 
@@ -38,7 +42,8 @@ export class SummaryThread implements SummaryStage {
   }
 
   async collect(): Promise<PackedBatch> {
-    return (await this.lane.run({ kind: 'collect' })) as PackedBatch
+    const book = (milliseconds: number) => this.clock.book('collect', milliseconds)
+    return (await this.lane.run({ kind: 'collect' }, [], book)) as PackedBatch
   }
 
   markPersisted(): void {
@@ -52,6 +57,9 @@ export class SummaryThread implements SummaryStage {
   }
 
   private step(kind: 'advance' | 'retreat', source: DiffSource): Promise<SummaryReply> {
-    return this.lane.run({ kind, source: posted(source), segments: this.segments.missing(source) })
+    const segments = this.segments.missing(source)
+    return this.lane.run({ kind, source: posted(source), segments }, [], (milliseconds) =>
+      this.clock.book('root', milliseconds),
+    )
   }
 }

@@ -46,6 +46,11 @@ export class SenderPool {
     })
   }
 
+  /** Milliseconds that threads have spent on recovering, all of them together. */
+  get busyMilliseconds(): number {
+    return this.pool.busyMilliseconds
+  }
+
   /** Senders of some transactions, in their order; `undefined` where one has none, or the threads fail. */
   async recover(transactions: readonly Transaction[]): Promise<Uint8Array[] | undefined> {
     const batches: Promise<Uint8Array>[] = []
