@@ -34,6 +34,8 @@ export type Turn = {
   readonly counted: number
   /** Hash of the run's result. */
   readonly digest: string
+  /** The hash on record for this case and size, where there is one. */
+  readonly expectedDigest?: string
   /** Heap and buffers allocated an operation; absent where collections made it unknowable. */
   readonly bytes?: number
 }
@@ -47,6 +49,8 @@ export type FlagKind =
   | 'operations-beyond'
   /** Arms, or rounds of one arm, gave different results. */
   | 'unlike-results'
+  /** The result is not the one on record. */
+  | 'unexpected-result'
   /** Arms have not the same number of processes. */
   | 'unequal-runs'
   /** Arms did not take turns. */
@@ -106,6 +110,14 @@ function operationFlags(turns: readonly Turn[]): Flag[] {
 }
 
 function resultFlags(turns: readonly Turn[]): Flag[] {
+  const odd = turns.find(
+    ({ digest, expectedDigest }) => expectedDigest !== undefined && digest !== expectedDigest,
+  )
+  if (odd !== undefined) {
+    const { subject, digest, expectedDigest } = odd
+    const text = `${subject}: expected the result ${expectedDigest}, got ${digest}`
+    return [voidFlag('unexpected-result', text)]
+  }
   if (distinct(turns.map(({ digest }) => digest)).length <= 1) return []
   const found = distinct(turns.map(({ subject, digest }) => `${digest.slice(0, 18)} (${subject})`))
   return [voidFlag('unlike-results', `expected one result, got ${found.join(', ')}`)]
