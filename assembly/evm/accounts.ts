@@ -114,6 +114,17 @@ export function clearAccounts(): void {
   destructedCount = 0
 }
 
+/** Makes all stamps those of no transaction. */
+export function clearAccountStamps(): void {
+  for (let index: u32 = 1; index <= count; index++) {
+    const record = account(index)
+    store<u32>(record, 0, A_WARM_IN)
+    store<u32>(record, 0, A_CREATED_IN)
+    store<u32>(record, 0, A_DESTRUCT_IN)
+    store<u32>(record, 0, A_TOUCHED_IN)
+  }
+}
+
 export function accountCount(): u32 {
   return count
 }

@@ -4,6 +4,7 @@ import { prepare } from '../keccak/permutation'
 import {
   account,
   accountAt,
+  clearAccountStamps,
   clearAccounts,
   clearLists,
   deleteAccount,
@@ -26,7 +27,7 @@ import { HASH_SCRATCH, M_WORD } from './layout'
 import { initLogs, truncateLogs } from './logs'
 import { initPairHashes } from './pairHashes'
 import { P_EMPTY_VANISH, P_TRANSFER_LOGS, parameter } from './rules'
-import { clearSlots, initSlots } from './slots'
+import { clearSlotStamps, clearSlots, initSlots } from './slots'
 import { epoch, setEpoch, setRefund } from './state'
 import { SWITCH_FRAME } from './status'
 import { logBurns } from './transferLogs'
@@ -63,7 +64,7 @@ export { heapBytes } from './heap'
 export { ENTRY_BYTES, journalBase, journalLength, revertTo } from './journal'
 export { logsBase, logsBytes } from './logs'
 export { slotAt, slotCount, slotNumber, slotRecord, warmSlot, writeSlot } from './slots'
-export { epoch, refund, setTrimmed } from './state'
+export { epoch, refund, setEpoch, setTrimmed } from './state'
 export { reservoir, stateGasSpilled, stateGasUsed } from './stateGas'
 export { takeFault } from './status'
 export { destructedStateBytes } from './destructedState'
@@ -110,12 +111,21 @@ export function beginBlock(): void {
 
 /** Starts a transaction: nothing is warm, created, touched or logged. */
 export function beginTransaction(): void {
+  if (epoch == u32.MAX_VALUE) restartEpochs()
   setEpoch(epoch + 1)
   nextTransient()
   clearJournal()
   clearLists()
   truncateLogs(0)
   setRefund(0)
+}
+
+/** The numbers of transactions are used up and start again: no old stamp may pass for one of a new transaction. */
+function restartEpochs(): void {
+  clearAccountStamps()
+  clearSlotStamps()
+  clearTransient()
+  setEpoch(0)
 }
 
 /** Runs the message in the mailbox by one of the engines of `engine.ts`. Returns its status. */

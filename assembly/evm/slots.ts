@@ -65,6 +65,16 @@ export function clearSlots(): void {
   clearTable(table, tableBits)
 }
 
+/** Makes all stamps those of no transaction. */
+export function clearSlotStamps(): void {
+  for (let index: u32 = 1; index <= count; index++) {
+    const record = slotRecord(index)
+    store<u32>(record, 0, S_ORIGINAL_IN)
+    store<u32>(record, 0, S_WARM_IN)
+    store<u32>(record, 0, S_COUNTED_IN)
+  }
+}
+
 export function slotCount(): u32 {
   return count
 }

@@ -42,7 +42,7 @@ function drop(arena: ChunkArena, owner: Owner): void {
     arena.release(owner.chunks.at(-1)!, owner.chunks[0]!, owner.chunks.length)
 }
 
-test('random owners keep their chunks apart, and everything comes back', () => {
+test('N4: random owners keep their chunks apart, and everything comes back', () => {
   const seed = 11
   const prng = new Prng(seed)
   const arena = new ChunkArena({ bytesMax: 4 * SEGMENT_BYTES })
@@ -85,7 +85,7 @@ test('a segment in use is not given back', () => {
   assert.equal(arena.trim(), 2 * SEGMENT_BYTES)
 })
 
-test('the limit is met before memory is taken beyond it', () => {
+test('N4: the limit is met before memory is taken beyond it', () => {
   const arena = new ChunkArena({ bytesMax: SEGMENT_BYTES + 5000 })
   const owner: Owner = { mark: 1, chunks: [] }
   assert.throws(() => {
@@ -97,7 +97,9 @@ test('the limit is met before memory is taken beyond it', () => {
   assert.throws(() => new ChunkArena({ bytesMax: 1000 }), AssertionFault)
 })
 
-test('a write into a released chunk is found', { skip: !VERIFY && 'VARVE_VERIFY is off' }, () => {
+test('N3: a write into a released chunk is found', {
+  skip: !VERIFY && 'VARVE_VERIFY is off',
+}, () => {
   const arena = new ChunkArena()
   const owner: Owner = { mark: 1, chunks: [] }
   grow(arena, owner)

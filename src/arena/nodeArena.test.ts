@@ -56,7 +56,7 @@ test('random allocations keep their content, and used bytes are exact', () => {
   }
 })
 
-test('a full arena refuses, keeps its content, and serves again what is freed', () => {
+test('N4: a full arena refuses, keeps its content, and serves again what is freed', () => {
   const arena = new NodeArena({ bytesMax: NODES_OFFSET + 65_536 })
   const handles: NodeHandle[] = []
   const full = { code: 'ARENA_FULL' }
@@ -107,7 +107,7 @@ test('sizes: every request gets a slot of at most a quarter more, beyond the sma
   }
 })
 
-test('under VERIFY a slot freed twice, read after, or written after is found', {
+test('N3: under VERIFY a slot freed twice, read after, or written after is found', {
   skip: !VERIFY,
 }, () => {
   const arena = new NodeArena()

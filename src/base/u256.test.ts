@@ -11,7 +11,7 @@ import {
   writeMinimalBigint,
 } from './u256.ts'
 
-test('integers survive the way through bytes, of fixed and of minimal width', () => {
+test('N1: integers survive the way through bytes, of fixed and of minimal width', () => {
   const prng = new Prng(3)
   const values = [0n, 1n, 127n, 128n, 255n, 256n, U64_MAX, U64_MAX + 1n, U256_MAX]
   for (let step = 0; step < 2000; step++) values.push(prng.bigint(256))

@@ -43,7 +43,7 @@ const PRICED = `
   ADDRESS EXTCODEHASH POP 5 SLOAD POP 9 5 SSTORE 0 5 SSTORE GAS 6 SSTORE 32 0 64 MCOPY
   1 2 32 0 LOG2 0 0 0 0 0 0xee 10000 CALL POP RETURNDATASIZE POP GAS PC ADD 0 MSTORE 32 0 RETURN`
 
-test('out of gas at every point of a block ends alike', () => {
+test('N14: out of gas at every point of a block ends alike, in every engine and both arms of storage', () => {
   const code = assemble(PRICED)
   const { gasUsed, status } = runCode(code, { machine: plain })
   assert.equal(status, 0)

@@ -46,7 +46,7 @@ function traced(source: string, world = new World()): string[] {
   return lines
 }
 
-test('storage events name the value before and after', () => {
+test('N11: storage events name the value before and after', () => {
   const lines = traced('1 SLOAD POP 9 1 SSTORE 4 2 TSTORE 5 2 TSTORE 2 TLOAD')
   const events = lines.filter((line) => /^[st](load|store)/.test(line))
   assert.deepEqual(events, [
@@ -116,7 +116,7 @@ test('step memory is a copy: the state before the step, whatever comes later', (
   assert.equal(memories.at(-1), `0x${'02'.padStart(64, '0')}`)
 })
 
-test('a traced run ends as the plain one, and costs the same', () => {
+test('N11: a traced run ends as the plain one, and costs the same', () => {
   const source = '1 SLOAD 5 ADD 1 SSTORE 0 0 0 0 0 0xdddd GAS CALL POP 100 MLOAD 32 0 RETURN'
   const world = new World()
   world.put(CALLEE, { code: assemble('3 0 SSTORE 0 SLOAD 0 0 LOG1') })
@@ -130,7 +130,38 @@ test('a traced run ends as the plain one, and costs the same', () => {
   assert.deepEqual(machine.logs(), plain.machine.logs())
 })
 
-test('joined hooks forward every event to all', () => {
+/** The schema's members, spelled out: this compiles only while each is named. */
+const SCHEMA: Record<keyof Omit<EvmHooks, 'wants'>, true> = {
+  onStep: true,
+  onEnter: true,
+  onExit: true,
+  onStorageLoad: true,
+  onStorageStore: true,
+  onTransientLoad: true,
+  onTransientStore: true,
+  onLog: true,
+  onSelfDestruct: true,
+}
+const WANTS: Record<keyof NonNullable<EvmHooks['wants']>, true> = {
+  faultsOnly: true,
+  stack: true,
+  memory: true,
+  returnData: true,
+}
+
+test('N11: the list that wrappers go by names every hook of the schema', () => {
+  assert.deepEqual([...HOOK_NAMES].sort(), Object.keys(SCHEMA).sort())
+})
+
+test('N11: joined hooks want what any of them wants', () => {
+  for (const want of Object.keys(WANTS)) {
+    const listener = { onStep: () => undefined, wants: { [want]: true } }
+    const joined = joinHooks({}, listener).wants as Record<string, boolean>
+    assert.equal(joined[want], true, want)
+  }
+})
+
+test('N11: joined hooks forward every event to all', () => {
   const heard: string[] = []
   const all = (name: string): EvmHooks =>
     Object.fromEntries(HOOK_NAMES.map((hook) => [hook, () => heard.push(`${name} ${hook}`)]))

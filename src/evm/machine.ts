@@ -108,8 +108,9 @@ export type Log = {
   readonly data: Uint8Array
 }
 
-/** A point in a transaction to go back to. Dies with the transaction. */
-export type Snapshot = number
+declare const snapshotBrand: unique symbol
+/** A point in a transaction to go back to. Dies with the transaction; one that is dead is refused. */
+export type Snapshot = number & { readonly [snapshotBrand]: 'Snapshot' }
 
 export type MachineOptions = {
   /** Which engine runs untraced messages; `Fast` without it. All give the same results. */
@@ -126,6 +127,9 @@ const CREATE = 0xf0
 const GAS_MAX = (1n << 63n) - 1n
 const NO_STATE_GAS: StateGasResult = { left: 0n, used: 0n, spilled: 0n }
 const SCRATCH_WORD = L.MAILBOX + L.M_WORD
+/** A snapshot is the journal's length in the low 32 bits, and above them a number of its transaction that comes again. */
+const SNAPSHOT_UNIT = 2 ** 32
+const SNAPSHOT_TRANSACTIONS = 2 ** 20
 /** Heap of a kernel that is kept for the next block; code that was cached goes with a bigger one. */
 const HEAP_BYTES_KEPT = 256 << 20
 
@@ -140,6 +144,8 @@ export class Machine {
   private host: Host | undefined
   /** Gas a byte of new state; 0 before Amsterdam. */
   private stateByteGas = 0n
+  /** Goes up wherever snapshots die. */
+  private snapshotTransaction = 0
   private hooks: EvmHooks | undefined
   private changesWatcher: ((changes: AccountChange[]) => void) | undefined
   private precompiles: PrecompileView = precompileView(Fork.Frontier)
@@ -213,6 +219,7 @@ export class Machine {
     kernel.view.setUint32(L.ENVIRONMENT + L.ENV_STATE_DRAFT, isOldDraft ? 1 : 0, true)
     kernel.view.setBigUint64(L.ENVIRONMENT + L.ENV_STATE_BYTE, this.stateByteGas, true)
     kernel.exports.beginBlock()
+    this.endSnapshots()
     this.changesWatcher = undefined
     this.storages.length = 0
     this.trimmed.clear()
@@ -227,6 +234,7 @@ export class Machine {
     const hashes = environment.blobHashes ?? []
     assert(hashes.length <= L.BLOB_HASH_COUNT_MAX, 'evm: more blob hashes than any block may hold')
     kernel.exports.beginTransaction()
+    this.endSnapshots()
     this.trimmed.nextTransaction()
     kernel.writeWordBytes(L.ENVIRONMENT + L.ENV_ORIGIN, environment.origin)
     kernel.writeWord(L.ENVIRONMENT + L.ENV_GAS_PRICE, environment.gasPrice)
@@ -314,7 +322,7 @@ export class Machine {
     return { left: reservoir.value, used: stateGasUsed.value, spilled: stateGasSpilled.value }
   }
 
-  private run(before: Snapshot): Status {
+  private run(before: number): Status {
     const { kernel } = this
     try {
       const traced = this.hooks !== undefined
@@ -335,6 +343,7 @@ export class Machine {
    */
   finishTransaction(): void {
     this.kernel.exports.finishTransaction()
+    this.endSnapshots()
     this.changesWatcher?.(this.changes())
   }
 
@@ -364,13 +373,24 @@ export class Machine {
 
   /** Remembers this point of the transaction. Cost: nothing. */
   snapshot(): Snapshot {
-    return this.kernel.exports.journalLength()
+    const length = this.kernel.exports.journalLength()
+    return (this.snapshotTransaction * SNAPSHOT_UNIT + length) as Snapshot
   }
 
-  /** Undoes all changes since `snapshot`: state, warmth, logs, refund. */
+  /**
+   * Undoes all changes since `snapshot`: state, warmth, logs, refund.
+   * @throws AssertionFault for a snapshot of another transaction, and for one that lies ahead
+   */
   revert(snapshot: Snapshot): void {
-    assert(snapshot <= this.kernel.exports.journalLength(), 'evm: the snapshot lies ahead')
-    this.kernel.exports.revertTo(snapshot)
+    const length = snapshot % SNAPSHOT_UNIT
+    const transaction = (snapshot - length) / SNAPSHOT_UNIT
+    assert(transaction === this.snapshotTransaction, 'evm: the snapshot died with its transaction')
+    assert(length <= this.kernel.exports.journalLength(), 'evm: the snapshot lies ahead')
+    this.kernel.exports.revertTo(length)
+  }
+
+  private endSnapshots(): void {
+    this.snapshotTransaction = (this.snapshotTransaction + 1) % SNAPSHOT_TRANSACTIONS
   }
 
   /** Refund of the transaction so far, before the fork's cap. */

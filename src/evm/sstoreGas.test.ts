@@ -53,15 +53,15 @@ function checkRows(fork: Fork, rows: readonly Row[], adjust = (row: Row): Row =>
   }
 }
 
-test('EIP-2200: the table of the EIP at Istanbul', () => {
+test('N8: EIP-2200: the table of the EIP at Istanbul', () => {
   checkRows(Fork.Istanbul, EIP_2200)
 })
 
-test('EIP-3529: the table of the EIP at London', () => {
+test('N8: EIP-3529: the table of the EIP at London', () => {
   checkRows(Fork.London, EIP_3529)
 })
 
-test('EIP-2929 at Berlin: the gas of London, the refunds of before', () => {
+test('N8: EIP-2929 at Berlin: the gas of London, the refunds of before', () => {
   checkRows(Fork.Berlin, EIP_3529, ([code, used, refund, original]) => [
     code,
     used,
@@ -71,7 +71,7 @@ test('EIP-2929 at Berlin: the gas of London, the refunds of before', () => {
   ])
 })
 
-test('without net metering the price looks at the current value alone', () => {
+test('N8: without net metering the price looks at the current value alone', () => {
   for (const fork of [Fork.Frontier, Fork.Homestead, Fork.Byzantium, Fork.Petersburg])
     for (const original of [0n, 1n, 2n])
       for (let first = 0; first < 3; first++)
@@ -88,13 +88,13 @@ test('without net metering the price looks at the current value alone', () => {
         }
 })
 
-test('EIP-1283 held in Constantinople only', () => {
+test('N8: EIP-1283 held in Constantinople only', () => {
   assert.deepEqual(run(Fork.Constantinople, store(0, 0), 0n), { used: 412, refund: 0 })
   assert.deepEqual(run(Fork.Constantinople, store(1, 0), 0n), { used: 20212, refund: 19800 })
   assert.deepEqual(run(Fork.Constantinople, store(0, 1), 1n), { used: 5212, refund: 4800 })
 })
 
-test('a store with no more than the stipend left fails from Istanbul on (EIP-2200)', () => {
+test('N8: a store with no more than the stipend left fails from Istanbul on (EIP-2200)', () => {
   const code = assemble('1 0 SSTORE')
   const storage = new Map([[0n, 1n]])
   for (const [gas, status] of [
@@ -110,7 +110,7 @@ test('a store with no more than the stipend left fails from Istanbul on (EIP-220
   }
 })
 
-test('the original value is that of the transaction, not of the block', () => {
+test('N8: the original value is that of the transaction, not of the block', () => {
   const { world } = runCode(assemble(store(1)), { machine, fork: Fork.London })
   assert.ok(world)
   machine.finishTransaction()

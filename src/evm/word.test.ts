@@ -1,10 +1,18 @@
 /**
- * Aim: every arithmetic operation on words equals BigInt. Method: operands drawn from where carries, borrows and
+ * Aim: a word is what its bytes say (N1), and every arithmetic operation on words equals BigInt. Method: operands drawn from where carries, borrows and
  * quotient corrections live, each operation through the kernel's own function, aliased and not; then geth's tables.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Fork, fromBareHex, U256_MAX } from '../base/index.ts'
+import {
+  bigintFromBytes,
+  bigintToBytes,
+  bigintToMinimalBytes,
+  Fork,
+  fromBareHex,
+  leadingZeroCount,
+  U256_MAX,
+} from '../base/index.ts'
 import { type EvmExports, EvmKernel } from '../kernels/index.ts'
 import { fixtureRecords, fixturesMissing, Prng } from '../testing/index.ts'
 import { Machine } from './machine.ts'
@@ -90,6 +98,60 @@ function drawWord(random: Prng): bigint {
       return (random.bigint(256) << BigInt(random.below(128))) & U256_MAX
   }
 }
+
+/** Where the first byte other than zero may lie: 0 to 31, and nowhere. */
+const FIRST_BYTES = Array.from({ length: 33 }, (_, index) => index)
+
+test('N1: bytes of every length become the word they spell and come back, first byte other than zero anywhere', () => {
+  const kernel = bareKernel()
+  const random = new Prng(1)
+  for (const first of FIRST_BYTES) {
+    const full = random.bytes(32).fill(0, 0, first)
+    if (first < 32) full[first]! |= 1 << random.below(8)
+    const value = bigintFromBytes(full)
+    for (let start = 0; start <= first; start++) {
+      // What lay there before must not shine through.
+      kernel.writeWord(A, U256_MAX)
+      kernel.writeWordBytes(A, full.subarray(start))
+      assert.equal(kernel.readWord(A), value, `first ${first}, from ${start}`)
+      assert.deepEqual(kernel.readWordBytes(A, 32), full)
+    }
+    const trimmed = full.subarray(leadingZeroCount(full))
+    assert.equal(trimmed.length, 32 - first)
+    assert.deepEqual(bigintToMinimalBytes(value), trimmed)
+    assert.deepEqual(kernel.readWordBytes(A, trimmed.length), trimmed)
+    kernel.writeWord(B, value)
+    assert(kernel.areEqual(A, B, 32))
+  }
+})
+
+test('N1: one byte is the lowest of a word, not the highest', () => {
+  const kernel = bareKernel()
+  kernel.writeWordBytes(A, Uint8Array.of(7))
+  assert.equal(kernel.readWord(A), 7n)
+  assert.equal(kernel.bytes[A], 7)
+  const { output } = runCode(assemble(`1 SLOAD ${RETURN_TOP}`), { storage: new Map([[1n, 7n]]) })
+  assert.deepEqual(output, bigintToBytes(7n, 32))
+})
+
+test('N1: zero and equality look at all bytes', () => {
+  const machine = new Machine()
+  for (const first of FIRST_BYTES) {
+    const value = first === 32 ? 0n : 1n << BigInt(8 * (31 - first))
+    assert.equal(binary(machine, 'EQ', value, 0n), value === 0n ? 1n : 0n)
+    assert.equal(binary(machine, 'EQ', value, value), 1n)
+    const word = `0x${value.toString(16).padStart(64, '0')}`
+    const { output } = runCode(assemble(`${word} ISZERO ${RETURN_TOP}`), { machine })
+    assert.equal(bigintFromBytes(output), value === 0n ? 1n : 0n)
+    // As a stored value: 0 is the one whose load and store are a no-op over nothing.
+    const stored = runCode(assemble(`${word} 1 SSTORE 1 SLOAD ${RETURN_TOP}`), { machine })
+    assert.equal(bigintFromBytes(stored.output), value)
+    assert.equal(
+      machine.writeSet().find(({ slots }) => slots.length > 0) === undefined,
+      value === 0n,
+    )
+  }
+})
 
 test('operations on two words equal BigInt, also where the output is an operand', () => {
   const kernel = bareKernel()

@@ -119,6 +119,8 @@ export type EvmExports = {
   execute(engine: EvmEngine): number
   takeFault(): number
   setTrimmed(on: number): void
+  /** Number of the running transaction, for tests of what happens when numbers run out. */
+  setEpoch(number: number): void
   accountAt(word: number): number
   accountNumber(word: number): number
   accountRecord(index: number): number

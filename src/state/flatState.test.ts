@@ -23,7 +23,7 @@ test('accounts survive the way through their row', () => {
   }
 })
 
-test('slots survive the way through their row, whatever the place of the first byte that is not zero', () => {
+test('N1: slots survive the way through their row, whatever the place of the first byte that is not zero', () => {
   const prng = new Prng(12)
   for (let first = 0; first < 32; first++) {
     const value = prng.bytes(32).fill(0, 0, first)
@@ -34,7 +34,7 @@ test('slots survive the way through their row, whatever the place of the first b
   }
 })
 
-test('rows that no encoder makes are refused', () => {
+test('N1: rows that no encoder makes are refused', () => {
   const isRowFault = (error: unknown) => isVarveError(error, 'STATE_ROW_INVALID')
   for (const row of [new Uint8Array(0), Uint8Array.of(0, 1), new Uint8Array(33).fill(1)])
     assert.throws(() => decodeFlatSlot(row, NAME), isRowFault)

@@ -12,6 +12,7 @@ import { MuxTracer } from './muxTracer.ts'
 import { openTracer, TRACER_NAMES } from './namedTracers.ts'
 import { StructLogTracer } from './structLogTracer.ts'
 import { accountsOf, assemble, legacy, traced, untraced } from './traceRun.suite.ts'
+import type { Tracer } from './tracer.ts'
 import { traceTransaction } from './traceTransaction.ts'
 
 const CALL_OTHER = '0 0 0 0 3 0xdddd GAS CALL'
@@ -26,7 +27,7 @@ const PROGRAMS: readonly (readonly [code: string, other: string])[] = [
   ['0 0 32 0 4 GAS STATICCALL 0 0 0 0 1 10 DELEGATECALL ADD', 'ADD'],
 ]
 
-test('tracing changes no outcome and no state, whatever listens', () => {
+test('N11: tracing changes no outcome and no state, whatever listens', () => {
   const everything = Object.fromEntries(
     TRACER_NAMES.filter((name) => name !== 'muxTracer').map((name) => [name, {}]),
   )
@@ -46,7 +47,21 @@ test('tracing changes no outcome and no state, whatever listens', () => {
     }
 })
 
-test('a mux forwards every event of the schema to every tracer', () => {
+/** Members of a tracer: this compiles only while each is named. */
+const TRACER_MEMBERS: Record<keyof Tracer, true> = {
+  hooks: true,
+  begin: true,
+  end: true,
+  result: true,
+}
+
+test('N11: a mux has every member of a tracer', () => {
+  const mux = new MuxTracer(new Map())
+  for (const member of Object.keys(TRACER_MEMBERS))
+    assert.notEqual(mux[member as keyof Tracer], undefined, member)
+})
+
+test('N11: a mux forwards every event of the schema to every tracer', () => {
   const heard: string[] = []
   const listener = (name: string) => ({
     hooks: Object.fromEntries(
@@ -74,7 +89,7 @@ test('a mux forwards every event of the schema to every tracer', () => {
   assert.deepEqual(mux.result(), { a: 'a', b: 'b' })
 })
 
-test('a mux gives each tracer what it gets alone', () => {
+test('N11: a mux gives each tracer what it gets alone', () => {
   const [code, other] = PROGRAMS[1]!
   const options = { accounts: accountsOf(code, other) }
   const names = ['callTracer', 'prestateTracer', '4byteTracer', 'structLogger']

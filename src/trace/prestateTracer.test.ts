@@ -62,7 +62,7 @@ test('code and storage can be left out', () => {
   assert.ok(target.codeHash !== undefined && !('code' in target) && !('storage' in target))
 })
 
-test('a difference holds what changed, before and after', () => {
+test('N11: a difference holds what changed, before and after', () => {
   const { pre, post } = differenceOf({ accounts: accountsOf('9 1 SSTORE 3 2 SSTORE 4 SLOAD') })
   assert.deepEqual(pre[at(TARGET)]!.storage, { [word(1)]: word(7) })
   assert.deepEqual(post[at(TARGET)], { storage: { [word(1)]: word(9), [word(2)]: word(3) } })
@@ -70,7 +70,7 @@ test('a difference holds what changed, before and after', () => {
   assert.ok(at(OTHER) in pre === false, 'not used')
 })
 
-test('a store that is undone is no difference, and transient storage is none at all', () => {
+test('N11: a store that is undone is no difference, and transient storage is none at all', () => {
   const call = '0 0 0 0 0 0xdddd GAS CALL'
   const undone = differenceOf({ accounts: accountsOf(call, '5 5 SSTORE 0 0 REVERT') })
   assert.ok(!(at(OTHER) in undone.pre) && !(at(OTHER) in undone.post))

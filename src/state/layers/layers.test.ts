@@ -279,7 +279,7 @@ test('A8: a node of a released layer is found when it is used', {
   assert.throws(() => view.account(KEY), AssertionFault)
 })
 
-test('A layer that was let go is refused, with its code', () => {
+test('N3: a layer that was let go is refused, with its code', () => {
   const tree = new LayerTree()
   const one = tree.spawn(tree.root, tree.root, set(KEY, 1))
   const view = new LayeredMap(tree.root, one)
@@ -297,7 +297,7 @@ test('A layer that was let go is refused, with its code', () => {
   assert.throws(() => new LayeredMap(tree.root, one), hasCode('STATE_LAYER_RELEASED'))
 })
 
-test('A full arena refuses a layer whole, and the next one fits when room was made', () => {
+test('N4: a full arena refuses a layer whole, and the next one fits when room was made', () => {
   for (let seed = 1; seed <= 3; seed++) assert(fuzzLayersTightArena(seed, 200)['full']! > 0)
   const tree = new LayerTree({ bytesMax: 2 ** 18 })
   const batch = setMany(makeKeys(new Prng(8), 'spread', 1500))
