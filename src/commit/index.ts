@@ -17,6 +17,7 @@ export {
 export { BlockRoots } from './blockRoots.ts'
 export {
   accountNodeReader,
+  type RowReader,
   type StateNodes,
   storageNodeReader,
   storedNodes,

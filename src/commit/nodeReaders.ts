@@ -1,9 +1,20 @@
 /**
- * How tries get the nodes that are not in memory: by path from the store's node tables, by path from tries that are
- * open, by hash from a witness (`witnessNodes.ts`).
+ * How tries get the nodes that are not in memory: by path from the store's tables, by path from tries that are open, by
+ * hash from a witness (`witnessNodes.ts`).
+ *
+ *     node of the account trie   a branch or an extension: its row in `accountNodes`
+ *                                a leaf: made from the account's flat row, the only one whose key begins with the path,
+ *                                and its storage root, the hash of the row at depth 0 in `storageNodes`
+ *     node of a storage trie     its row in `storageNodes`
+ *
+ * A leaf of the account trie says nothing that other rows do not say, and two of three nodes are leaves.
  */
-import { accountNodeKey, type Store, storageNodeKey } from '../store/index.ts'
-import type { NodeReader } from '../trie/index.ts'
+import { EMPTY_TRIE_ROOT } from '../base/index.ts'
+import { keccak256 } from '../kernels/index.ts'
+import { decodeFlatAccount } from '../state/index.ts'
+import { accountNodeKey, prefixEnd, type Store, storageNodeKey } from '../store/index.ts'
+import { encodeLeafNode, type NodeReader } from '../trie/index.ts'
+import { encodeAccountLeaf } from './accountLeaf.ts'
 
 /** Where the nodes of one state's tries come from. */
 export type StateNodes = {
@@ -14,7 +25,7 @@ export type StateNodes = {
 }
 
 /** Where rows are read from: a store, or something laid over one. */
-export type RowReader = Pick<Store, 'get'>
+export type RowReader = Pick<Store, 'get' | 'range'>
 
 /** The nodes in a store's tables: those of the state that was last written. */
 export function storedNodes(store: RowReader): StateNodes {
@@ -24,9 +35,12 @@ export function storedNodes(store: RowReader): StateNodes {
   }
 }
 
-/** Reads nodes of the account trie. */
+/** Reads nodes of the account trie. @throws VarveError STATE_ROW_INVALID, of a leaf's row that does not decode */
 export function accountNodeReader(store: RowReader): NodeReader {
-  return { readNode: (path) => store.get('accountNodes', accountNodeKey(path, path.length)) }
+  return {
+    readNode: (path) =>
+      store.get('accountNodes', accountNodeKey(path, path.length)) ?? accountLeafAt(store, path),
+  }
 }
 
 /** Reads nodes of one account's storage trie. */
@@ -34,4 +48,34 @@ export function storageNodeReader(store: RowReader, addressHash: Uint8Array): No
   return {
     readNode: (path) => store.get('storageNodes', storageNodeKey(addressHash, path, path.length)),
   }
+}
+
+/**
+ * The leaf at a path that leads to an account: the first one with that beginning, and where the path is a leaf's the only
+ * one. Whoever asks holds it against a hash. Cost: a seek, and two look-ups.
+ */
+function accountLeafAt(store: RowReader, path: Uint8Array): Uint8Array | undefined {
+  for (const { key, value } of store.range('accounts', keysBelow(path))) {
+    const leaf = encodeAccountLeaf(decodeFlatAccount(value, key), storageRootOf(store, key))
+    return encodeLeafNode(key, path.length, leaf)
+  }
+  return undefined
+}
+
+function storageRootOf(store: RowReader, addressHash: Uint8Array): Uint8Array {
+  const root = store.get('storageNodes', storageNodeKey(addressHash, NO_PATH, 0))
+  return root === undefined ? EMPTY_TRIE_ROOT : keccak256(root)
+}
+
+const NO_PATH = new Uint8Array(0)
+
+/** The range of the keys whose first nibbles are the path's. */
+function keysBelow(path: Uint8Array): { gte: Uint8Array; lt: Uint8Array | undefined } {
+  const gte = new Uint8Array((path.length + 1) >> 1)
+  path.forEach((nibble, index) => {
+    gte[index >> 1]! |= (index & 1) === 0 ? nibble << 4 : nibble
+  })
+  const last = gte.slice()
+  if ((path.length & 1) === 1) last[last.length - 1]! |= 15
+  return { gte, lt: prefixEnd(last) }
 }

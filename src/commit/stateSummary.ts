@@ -22,7 +22,14 @@ import {
   type SlotUpdate,
   type StateUpdate,
 } from '../state/index.ts'
-import { type NodeReader, type NodeSet, Trie, type TrieChange, type Wanted } from '../trie/index.ts'
+import {
+  type CommitOptions,
+  type NodeReader,
+  Trie,
+  type TrieChange,
+  type WalkableNodeSet,
+  type Wanted,
+} from '../trie/index.ts'
 import {
   type AccountLeaf,
   AccountLeafSlab,
@@ -39,12 +46,12 @@ export type StorageNodeSet = {
   readonly addressHash: Uint8Array
   /** All older nodes of this account go first. */
   readonly isCleared: boolean
-  readonly nodes: NodeSet
+  readonly nodes: WalkableNodeSet
 }
 
 /** Everything that the summary changed since the last `collect`. */
 export type SummaryNodeSet = {
-  readonly accountNodes: NodeSet
+  readonly accountNodes: WalkableNodeSet
   readonly storageNodes: readonly StorageNodeSet[]
 }
 
@@ -61,6 +68,8 @@ const NODE_BYTES_KEPT = 256 * 1024 * 1024
 /** Storage tries kept open between collects. */
 const STORAGE_TRIE_COUNT_KEPT = 1024
 
+/** Bytes of nodes from before are nobody's here. */
+const NET: CommitOptions = { previous: false }
 /** Accounts that `updateEach` takes at a time: enough for the kernels' batches, and gone before they grow old. */
 const CHUNK_COUNT = 512
 
@@ -126,14 +135,14 @@ export class StateSummary {
    * gives memory back once they are, or once `source` has them.
    */
   collect(): SummaryNodeSet {
-    const accountNodes = this.accounts.commit()
+    const accountNodes = this.accounts.commit(NET)
     const storageNodes: StorageNodeSet[] = []
     for (const entry of this.storages.values()) {
       if (!entry.isDirty && !entry.isCleared) continue
       storageNodes.push({
         addressHash: entry.addressHash,
         isCleared: entry.isCleared,
-        nodes: entry.trie.commit(),
+        nodes: entry.trie.commit(NET),
       })
       entry.isDirty = false
       entry.isCleared = false

@@ -92,7 +92,9 @@ class StateWriter {
   /** Of what was added. */
   readonly usage = { accountCount: 0, slotCount: 0, byteCount: 0 }
   private readonly store: Store
-  private readonly trie = new StackTrie((key, depth, encoding) => {
+  private readonly trie = new StackTrie((key, depth, encoding, isLeaf) => {
+    // A leaf follows from the account's row.
+    if (isLeaf) return
     this.batch.put('accountNodes', accountNodeKey(this.pathOf(key, depth), depth), encoding)
   })
   /** Path of the node at hand, one nibble a byte. */

@@ -15,16 +15,8 @@ import {
   type HashKey,
   hashOfKey,
 } from '../state/index.ts'
-import {
-  accountNodeKey,
-  blockKey,
-  prefixEnd,
-  type Store,
-  storageKey,
-  storageNodeKey,
-  type Table,
-  WriteBatch,
-} from '../store/index.ts'
+import { blockKey, prefixEnd, type Store, storageKey, WriteBatch } from '../store/index.ts'
+import { NodeShape } from '../trie/index.ts'
 import type { DeltaRow } from './tree/deltaKeeper.ts'
 
 /** Adds the rows of the flat state that an account's part of a complete difference changes. */
@@ -87,25 +79,23 @@ export function putCodes(
   if (isLarge) store.write(target)
 }
 
-/** What takes rows of nodes: a batch, or whoever keeps them until it is written. */
-export type NodeRows = {
-  put(table: Table, key: Uint8Array, value: Uint8Array): unknown
-  delete(table: Table, key: Uint8Array): void
-  deleteRange(table: Table, gte: Uint8Array, lt: Uint8Array | undefined): void
-}
+const NO_PREFIX = new Uint8Array(0)
 
-/** Adds the nodes of the tries. */
-export function putNodes(batch: NodeRows, summary: SummaryNodeSet): void {
-  for (const { path, bytes } of summary.accountNodes.nodes)
-    batch.put('accountNodes', accountNodeKey(path, path.length), bytes)
-  for (const { path } of summary.accountNodes.deletions)
-    batch.delete('accountNodes', accountNodeKey(path, path.length))
-  for (const { addressHash, isCleared, nodes } of summary.storageNodes) {
+/**
+ * Adds the nodes of the tries as rows. Leaves of the account trie have none (`commit/nodeReaders.ts`): where one comes to
+ * the place of another node, that one's row goes.
+ */
+export function putNodes(batch: WriteBatch, { accountNodes, storageNodes }: SummaryNodeSet): void {
+  accountNodes.walk((entry) => {
+    if (entry.shape === NodeShape.Inner) batch.putNode('accountNodes', NO_PREFIX, entry)
+    else if (entry.formerShape === NodeShape.Inner)
+      batch.deleteNode('accountNodes', NO_PREFIX, entry)
+  })
+  for (const { addressHash, isCleared, nodes } of storageNodes) {
     if (isCleared) batch.deleteRange('storageNodes', addressHash, prefixEnd(addressHash))
-    for (const { path, bytes } of nodes.nodes)
-      batch.put('storageNodes', storageNodeKey(addressHash, path, path.length), bytes)
-    if (isCleared) continue
-    for (const { path } of nodes.deletions)
-      batch.delete('storageNodes', storageNodeKey(addressHash, path, path.length))
+    nodes.walk((entry) => {
+      if (entry.shape !== NodeShape.None) batch.putNode('storageNodes', addressHash, entry)
+      else if (!isCleared) batch.deleteNode('storageNodes', addressHash, entry)
+    })
   }
 }

@@ -6,7 +6,7 @@
  *
  * ```
  *  table         key                                             value
- *  accountNodes  depth (1) ‖ path, two nibbles a byte            RLP of the trie node
+ *  accountNodes  depth (1) ‖ path, two nibbles a byte            RLP of the trie node; none of a leaf, see `accounts`
  *  storageNodes  account hash (32) ‖ depth (1) ‖ path            RLP of the trie node
  *  accounts      keccak(address) (32)                            RLP of nonce, balance, code hash (empty: no code)
  *  storages      account hash (32) ‖ keccak(slot) (32)           the value without leading zeros, 1 to 32 bytes
@@ -76,7 +76,7 @@ export const META = {
 } as const
 
 /** Version of the layout that this code reads and writes. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 /**
  * Key in `accountNodes`. Returns a fresh array.
@@ -84,8 +84,8 @@ export const SCHEMA_VERSION = 3
  * @param nibbleCount 0 (the root) to 64
  */
 export function accountNodeKey(nibbles: Uint8Array, nibbleCount: number): Uint8Array {
-  const key = new Uint8Array(1 + ((nibbleCount + 1) >> 1))
-  packPath(key, 0, nibbles, nibbleCount)
+  const key = new Uint8Array(pathBytes(nibbleCount))
+  packPath(key, 0, nibbles, 0, nibbleCount)
   return key
 }
 
@@ -96,9 +96,9 @@ export function storageNodeKey(
   nibbleCount: number,
 ): Uint8Array {
   assert(accountHash.length === HASH_BYTES, 'an account hash has 32 bytes')
-  const key = new Uint8Array(HASH_BYTES + 1 + ((nibbleCount + 1) >> 1))
+  const key = new Uint8Array(HASH_BYTES + pathBytes(nibbleCount))
   key.set(accountHash)
-  packPath(key, HASH_BYTES, nibbles, nibbleCount)
+  packPath(key, HASH_BYTES, nibbles, 0, nibbleCount)
   return key
 }
 
@@ -148,16 +148,27 @@ export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   return end
 }
 
-/** Writes depth and path at `offset`; the bytes there are zero. */
-function packPath(key: Uint8Array, offset: number, nibbles: Uint8Array, nibbleCount: number): void {
+/** Bytes of a depth and a path of so many nibbles. */
+export function pathBytes(nibbleCount: number): number {
+  return 1 + ((nibbleCount + 1) >> 1)
+}
+
+/** Writes depth and path at `offset`. The path is `nibbles` from `start` on. */
+export function packPath(
+  key: Uint8Array,
+  offset: number,
+  nibbles: Uint8Array,
+  start: number,
+  nibbleCount: number,
+): void {
   assert(nibbleCount <= PATH_NIBBLE_COUNT_MAX, 'a path has at most 64 nibbles')
-  assert(nibbleCount <= nibbles.length, 'a path lies within its array')
+  assert(start + nibbleCount <= nibbles.length, 'a path lies within its array')
   key[offset] = nibbleCount
-  const pairEnd = nibbleCount & ~1
+  const end = start + nibbleCount
   let at = offset + 1
-  for (let index = 0; index < pairEnd; index += 2) {
-    if (VERIFY) assert((nibbles[index]! | nibbles[index + 1]!) < 16, 'a nibble is 0 to 15')
-    key[at++] = (nibbles[index]! << 4) | nibbles[index + 1]!
+  for (let index = start; index < end; index += 2) {
+    const low = index + 1 < end ? nibbles[index + 1]! : 0
+    if (VERIFY) assert((nibbles[index]! | low) < 16, 'a nibble is 0 to 15')
+    key[at++] = (nibbles[index]! << 4) | low
   }
-  if (pairEnd < nibbleCount) key[at] = nibbles[pairEnd]! << 4
 }

@@ -11,9 +11,9 @@
  * ```
  * Not here: applying the batch (`memoryStore.ts`, `lmdbStore.ts`).
  */
-import { assert, bytesCompare, VarveError } from '../base/index.ts'
+import { assert, bytesCompare, HASH_BYTES, VarveError } from '../base/index.ts'
 import { KEY_BYTES_MAX, type StoreErrorCode, VALUE_BYTES_MAX } from './store.ts'
-import { TABLE_INDEX, TABLES, type Table } from './tables.ts'
+import { packPath, pathBytes, TABLE_INDEX, TABLES, type Table } from './tables.ts'
 
 /** Most bytes of keys and values in one batch: 1 GiB. Also keeps offsets within 32 bits. */
 export const BATCH_BYTES_MAX = 1024 * 1024 * 1024
@@ -21,6 +21,9 @@ export const BATCH_BYTES_MAX = 1024 * 1024 * 1024
 const SLAB_BYTES_FIRST = 64 * 1024
 /** A batch that was cleared keeps a slab up to this size. */
 const SLAB_BYTES_KEPT = 16 * 1024 * 1024
+
+/** Up to so many bytes a loop copies faster than a view and `set`. */
+const LOOP_BYTES_MAX = 64
 
 const FIELD_TABLE = 0
 const FIELD_KEY_OFFSET = 1
@@ -45,6 +48,18 @@ export type PackedBatch = {
   readonly fields: Uint32Array<ArrayBuffer>
   readonly ranges: readonly BatchRange[]
 }
+
+/** A trie node where it lies: its path, one nibble a byte, and its encoding. */
+export type NodeRow = {
+  readonly paths: Uint8Array
+  readonly pathStart: number
+  readonly pathEnd: number
+  readonly bytes: Uint8Array
+  readonly start: number
+  readonly end: number
+}
+
+type NodeTable = 'accountNodes' | 'storageNodes'
 
 export class WriteBatch {
   private slab = new Uint8Array(SLAB_BYTES_FIRST)
@@ -85,6 +100,27 @@ export class WriteBatch {
   }
 
   /**
+   * `put` with the key of a node's path, without arrays in between: a write has hundreds of thousands.
+   * @param prefix what stands before the path in keys of that table
+   */
+  putNode(table: NodeTable, prefix: Uint8Array, row: NodeRow): void {
+    const valueBytes = row.end - row.start
+    const keyOffset = this.addNode(table, prefix, row, valueBytes)
+    const at = this.slabEnd - valueBytes
+    if (valueBytes <= LOOP_BYTES_MAX)
+      for (let index = 0; index < valueBytes; index++)
+        this.slab[at + index] = row.bytes[row.start + index]!
+    else this.slab.set(row.bytes.subarray(row.start, row.end), at)
+    this.addFields(table, keyOffset, at, this.slabEnd)
+  }
+
+  /** `delete` with the key of a node's path. */
+  deleteNode(table: NodeTable, prefix: Uint8Array, row: NodeRow): void {
+    const keyOffset = this.addNode(table, prefix, row, 0)
+    this.addFields(table, keyOffset, this.slabEnd, NO_VALUE)
+  }
+
+  /**
    * Removes every key from `gte` to before `lt` (`undefined`: to the last), also those that this batch put before.
    * What the batch puts afterwards stays. An empty `gte` starts at the first key. Copies the bounds.
    */
@@ -106,6 +142,25 @@ export class WriteBatch {
       fields: this.fields.slice(0, this.operationCount * FIELD_COUNT),
       ranges: [...this.rangeList],
     }
+  }
+
+  /** As `pack`, handing over the batch's own memory: it is empty after it. */
+  take(): PackedBatch {
+    const { slab, slabEnd, fields, operationCount } = this
+    const packed = {
+      slab: slab.subarray(0, slabEnd),
+      fields: fields.subarray(0, operationCount * FIELD_COUNT),
+      ranges: [...this.rangeList],
+    }
+    this.slab = new Uint8Array(SLAB_BYTES_FIRST)
+    this.fields = new Uint32Array(256 * FIELD_COUNT)
+    this.clear()
+    return packed
+  }
+
+  /** Makes room for so many bytes of keys and values more. */
+  reserve(byteCount: number): void {
+    if (this.slabEnd + byteCount > this.slab.length) this.growSlab(this.slabEnd + byteCount)
   }
 
   /** Adds all of a packed batch, as if its calls were made here now. @throws VarveError STORE_BATCH_TOO_LARGE */
@@ -199,21 +254,48 @@ export class WriteBatch {
   }
 
   private add(table: Table, key: Uint8Array, value: Uint8Array | undefined): number {
-    const tableNumber = tableIndex(table)
     const keyOffset = this.slabEnd
     const keyEnd = keyOffset + key.length
     const end = value === undefined ? keyEnd : keyEnd + value.length
     if (end > this.slab.length) this.growSlab(end)
     this.slab.set(key, keyOffset)
     if (value !== undefined) this.slab.set(value, keyEnd)
+    this.slabEnd = end
+    return this.addFields(table, keyOffset, keyEnd, value === undefined ? NO_VALUE : end)
+  }
+
+  /** Writes a node's key and leaves room for its value; returns the key's offset. */
+  private addNode(
+    table: NodeTable,
+    prefix: Uint8Array,
+    { paths, pathStart, pathEnd }: NodeRow,
+    valueBytes: number,
+  ): number {
+    assert(
+      prefix.length === (table === 'storageNodes' ? HASH_BYTES : 0),
+      'a node of a storage trie stands behind its account',
+    )
+    const keyOffset = this.slabEnd
+    const pathOffset = keyOffset + prefix.length
+    const nibbleCount = pathEnd - pathStart
+    const end = pathOffset + pathBytes(nibbleCount) + valueBytes
+    if (end > this.slab.length) this.growSlab(end)
+    for (let index = 0; index < prefix.length; index++)
+      this.slab[keyOffset + index] = prefix[index]!
+    packPath(this.slab, pathOffset, paths, pathStart, nibbleCount)
+    this.slabEnd = end
+    return keyOffset
+  }
+
+  /** Adds an operation on what lies in the slab; returns its index. */
+  private addFields(table: Table, keyOffset: number, keyEnd: number, valueEnd: number): number {
     const at = this.operationCount * FIELD_COUNT
     this.growFields(at + FIELD_COUNT)
     const { fields } = this
-    fields[at + FIELD_TABLE] = tableNumber
+    fields[at + FIELD_TABLE] = tableIndex(table)
     fields[at + FIELD_KEY_OFFSET] = keyOffset
     fields[at + FIELD_KEY_END] = keyEnd
-    fields[at + FIELD_VALUE_END] = value === undefined ? NO_VALUE : end
-    this.slabEnd = end
+    fields[at + FIELD_VALUE_END] = valueEnd
     return this.operationCount++
   }
 

@@ -35,7 +35,14 @@ import { HandleList } from './handleList.ts'
 import { hashTree } from './hashTree.ts'
 import { dropLinks } from './load.ts'
 import { nibbleAt } from './nibbles.ts'
-import { ColumnNodeSet, type LeafWrite, NO_ENCODING, type NodeSet } from './nodeSet.ts'
+import {
+  ColumnNodeSet,
+  type LeafWrite,
+  NO_ENCODING,
+  NodeShape,
+  SHAPE_SHIFT,
+  type WalkableNodeSet,
+} from './nodeSet.ts'
 
 // Numbers of the layout, in this file for speed.
 const LEAF = 1
@@ -56,6 +63,8 @@ assert(WORDS === HANDLE_WORDS && DETAIL === DETAIL_WORD && BODY === BODY_WORD, '
 export type CommitOptions = {
   /** List the leaves that are new, for consumers that follow values to other data. */
   readonly leaves?: boolean
+  /** False leaves the bytes from before out of the set, which spares their encoding. */
+  readonly previous?: boolean
 }
 
 /**
@@ -63,10 +72,10 @@ export type CommitOptions = {
  * an empty set.
  * @throws VarveError ARENA_FULL; the trie is as before then, and a later commit gives the whole change
  */
-export function commitTree(core: TrieCore, options: CommitOptions = {}): NodeSet {
+export function commitTree(core: TrieCore, options: CommitOptions = {}): WalkableNodeSet {
   hashTree(core)
   const root = core.root === NO_NODE ? Uint8Array.from(EMPTY_TRIE_ROOT) : hashOf(core, core.root)
-  const commit = new Commit(core, options.leaves === true)
+  const commit = new Commit(core, options)
   if (core.root !== core.committedRoot) {
     commit.compare(core.committedRoot, core.root, 0)
     // Encoding may find the arena full, so it comes before anything is given up.
@@ -99,6 +108,7 @@ class Commit {
   private readonly core: TrieCore
   private readonly words: Uint32Array
   private readonly wantsLeaves: boolean
+  private readonly wantsPrevious: boolean
   private readonly path = scratch.path
   private readonly encoded = scratch.encoded
   private readonly fresh = scratch.fresh
@@ -107,28 +117,31 @@ class Commit {
   private readonly pathEnds: number[] = []
   private readonly encodingIndexes: number[] = []
   private readonly previousIndexes: number[] = []
+  private readonly shapes: number[] = []
   private readonly chunks: Uint8Array[] = []
   private readonly encodingChunks: number[] = []
   private readonly encodingEnds: number[] = []
   private readonly leaves: LeafWrite[] = []
   private hashes = EMPTY_BYTES
 
-  constructor(core: TrieCore, wantsLeaves: boolean) {
+  constructor(core: TrieCore, { leaves = false, previous = true }: CommitOptions) {
     this.core = core
     this.words = core.arena.words
-    this.wantsLeaves = wantsLeaves
+    this.wantsLeaves = leaves
+    this.wantsPrevious = previous
     scratch.encoded.count = 0
     scratch.fresh.count = 0
     scratch.leaves.count = 0
     scratch.holders.count = 0
   }
 
-  nodeSet(root: Uint8Array): NodeSet {
+  nodeSet(root: Uint8Array): WalkableNodeSet {
     return new ColumnNodeSet(root, {
       paths: scratch.paths.slice(0, this.pathBytes),
       pathEnds: this.pathEnds,
       encodingIndexes: this.encodingIndexes,
       previousIndexes: this.previousIndexes,
+      shapes: this.shapes,
       hashes: this.hashes,
       chunks: this.chunks,
       encodingChunks: this.encodingChunks,
@@ -350,18 +363,26 @@ class Commit {
     this.addPath(depth)
     this.encodingIndexes.push(this.encoded.count)
     this.encoded.push(node)
+    this.shapes.push(this.shapeOf(node) | (this.shapeOf(former) << SHAPE_SHIFT))
     this.addPrevious(former)
   }
 
   private addDeletion(former: NodeHandle, depth: number): void {
     this.addPath(depth)
     this.encodingIndexes.push(NO_ENCODING)
+    this.shapes.push(this.shapeOf(former) << SHAPE_SHIFT)
     this.addPrevious(former)
   }
 
+  private shapeOf(node: NodeHandle): NodeShape {
+    if (node === NO_NODE) return NodeShape.None
+    return (this.words[node * WORDS]! & KIND) === LEAF ? NodeShape.Leaf : NodeShape.Inner
+  }
+
   private addPrevious(former: NodeHandle): void {
-    this.previousIndexes.push(former === NO_NODE ? NO_ENCODING : this.encoded.count)
-    if (former !== NO_NODE) this.encoded.push(former)
+    const isListed = former !== NO_NODE && this.wantsPrevious
+    this.previousIndexes.push(isListed ? this.encoded.count : NO_ENCODING)
+    if (isListed) this.encoded.push(former)
   }
 
   private addPath(depth: number): void {

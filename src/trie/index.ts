@@ -4,15 +4,19 @@ export type { CommitOptions } from './commit.ts'
 export type { NodeReader } from './core.ts'
 export type { TrieErrorCode } from './faults.ts'
 export type { IterationOptions, TrieEntry } from './iterate.ts'
+export { encodeLeafNode } from './leafNode.ts'
 export type { ValueVisitor, Wanted } from './lookup.ts'
 export {
   joinDisjointNodeSets,
   type LeafWrite,
   mergeNodeSets,
   type NodeDeletion,
+  type NodeEntry,
   type NodeSet,
   type NodeSetErrorCode,
+  NodeShape,
   type NodeWrite,
+  type WalkableNodeSet,
 } from './nodeSet.ts'
 export {
   type MultiProofQuestion,

@@ -5,7 +5,7 @@
  * The bytes of all nodes lie in a few big arrays; entries are views on them, made when first asked for. Treat them as
  * read-only: a set may be shared by many consumers.
  */
-import { assert, VarveError } from '../base/index.ts'
+import { EMPTY_BYTES, VarveError } from '../base/index.ts'
 import { pathText } from './faults.ts'
 
 /** A node to write. Embedded nodes (shorter than 32 bytes) are part of their parents and never listed. */
@@ -14,12 +14,16 @@ export type NodeWrite = {
   readonly path: Uint8Array
   readonly hash: Uint8Array
   readonly bytes: Uint8Array
-  /** Bytes stored at this path in the parent state; `undefined` where there were none. */
+  /** Bytes stored at this path in the parent state; `undefined` where there were none, or the commit left them out. */
   readonly previous: Uint8Array | undefined
 }
 
 /** A path at which no node is stored any more. */
-export type NodeDeletion = { readonly path: Uint8Array; readonly previous: Uint8Array }
+export type NodeDeletion = {
+  readonly path: Uint8Array
+  /** Bytes that were stored there; `undefined` where the commit left them out. */
+  readonly previous: Uint8Array | undefined
+}
 
 /** A leaf or branch value that is new, and the hash of the written node that holds it. */
 export type LeafWrite = {
@@ -37,6 +41,32 @@ export type NodeSet = {
   readonly deletions: readonly NodeDeletion[]
   /** In key order; empty unless the commit was asked for leaves. */
   readonly leaves: readonly LeafWrite[]
+}
+
+/** What stands at a path, or stood there. */
+export const NodeShape = { None: 0, Leaf: 1, Inner: 2 } as const
+export type NodeShape = (typeof NodeShape)[keyof typeof NodeShape]
+
+/** One entry of a node set where it lies, without views. The same object comes again with the next entry. */
+export type NodeEntry = {
+  /** The path lies here from `pathStart` to `pathEnd`, one nibble a byte. */
+  paths: Uint8Array
+  pathStart: number
+  pathEnd: number
+  /** The node lies here from `start` to `end`; of no length for a deletion. */
+  bytes: Uint8Array
+  start: number
+  end: number
+  /** None for a deletion. */
+  shape: NodeShape
+  /** Of the node that was stored there before. */
+  formerShape: NodeShape
+}
+
+/** A node set that can be walked without an object an entry. */
+export type WalkableNodeSet = NodeSet & {
+  /** Visits writes and deletions in the order in which they were found: children before parents. */
+  readonly walk: (visit: (entry: Readonly<NodeEntry>) => void) => void
 }
 
 /**
@@ -148,6 +178,8 @@ export type NodeSetColumns = {
   readonly encodingIndexes: readonly number[]
   /** Index of the previous bytes among the encodings, or NO_ENCODING. */
   readonly previousIndexes: readonly number[]
+  /** Shape of the new node, and that of the former one shifted left by SHAPE_SHIFT. */
+  readonly shapes: readonly number[]
   /** Hash of encoding i at 32 x i. */
   readonly hashes: Uint8Array
   /** Encodings in their order, one behind the other within a chunk. */
@@ -158,8 +190,12 @@ export type NodeSetColumns = {
   readonly leaves: readonly LeafWrite[]
 }
 
+/** Of the former shape in a column of shapes. */
+export const SHAPE_SHIFT = 2
+const SHAPE_MASK = 3
+
 /** A node set over columns: entries are made when first asked for. */
-export class ColumnNodeSet implements NodeSet {
+export class ColumnNodeSet implements WalkableNodeSet {
   readonly root: Uint8Array
   readonly leaves: readonly LeafWrite[]
   private readonly columns: NodeSetColumns
@@ -179,6 +215,37 @@ export class ColumnNodeSet implements NodeSet {
     return this.materialize().deletions
   }
 
+  walk(visit: (entry: Readonly<NodeEntry>) => void): void {
+    const { paths, pathEnds, encodingIndexes, shapes, chunks } = this.columns
+    const { encodingChunks, encodingEnds } = this.columns
+    const entry: NodeEntry = {
+      paths,
+      pathStart: 0,
+      pathEnd: 0,
+      bytes: EMPTY_BYTES,
+      start: 0,
+      end: 0,
+      shape: NodeShape.None,
+      formerShape: NodeShape.None,
+    }
+    for (let index = 0; index < pathEnds.length; index++) {
+      entry.pathStart = entry.pathEnd
+      entry.pathEnd = pathEnds[index]!
+      const encoding = encodingIndexes[index]!
+      if (encoding === NO_ENCODING) {
+        entry.start = 0
+        entry.end = 0
+      } else {
+        entry.bytes = chunks[encodingChunks[encoding]!]!
+        entry.start = this.encodingStart(encoding)
+        entry.end = encodingEnds[encoding]!
+      }
+      entry.shape = (shapes[index]! & SHAPE_MASK) as NodeShape
+      entry.formerShape = ((shapes[index]! >> SHAPE_SHIFT) & SHAPE_MASK) as NodeShape
+      visit(entry)
+    }
+  }
+
   private materialize(): { nodes: NodeWrite[]; deletions: NodeDeletion[] } {
     if (this.entries !== undefined) return this.entries
     const { paths, pathEnds, hashes, encodingIndexes, previousIndexes } = this.columns
@@ -193,7 +260,6 @@ export class ColumnNodeSet implements NodeSet {
       const previous = this.encoding(previousIndexes[index]!)
       const bytes = this.encoding(encodingIndex)
       if (bytes === undefined) {
-        assert(previous !== undefined, 'node set: what is deleted was there')
         deletions.push({ path, previous })
         continue
       }
@@ -207,10 +273,13 @@ export class ColumnNodeSet implements NodeSet {
   private encoding(index: number): Uint8Array | undefined {
     if (index === NO_ENCODING) return undefined
     const { chunks, encodingChunks, encodingEnds } = this.columns
-    const chunk = encodingChunks[index]!
-    const isFirst = index === 0 || encodingChunks[index - 1] !== chunk
-    const start = isFirst ? 0 : encodingEnds[index - 1]!
-    return chunks[chunk]!.subarray(start, encodingEnds[index]!)
+    return chunks[encodingChunks[index]!]!.subarray(this.encodingStart(index), encodingEnds[index]!)
+  }
+
+  private encodingStart(index: number): number {
+    const { encodingChunks, encodingEnds } = this.columns
+    const isFirst = index === 0 || encodingChunks[index - 1] !== encodingChunks[index]
+    return isFirst ? 0 : encodingEnds[index - 1]!
   }
 }
 

@@ -20,16 +20,10 @@ import {
   toHex,
   VarveError,
 } from '../base/index.ts'
-import {
-  encodeRlp,
-  type RlpInput,
-  rlpBytesLength,
-  rlpHeaderBytes,
-  writeRlpBytes,
-  writeRlpListHeader,
-} from '../codec/index.ts'
+import { encodeRlp, type RlpInput } from '../codec/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { keyInvalid, valueInvalid } from './faults.ts'
+import { hexPrefix, lentLeaf } from './leafNode.ts'
 import { commonNibbles, nibbleAt } from './nibbles.ts'
 
 /** A branch on the path of the last key. */
@@ -44,7 +38,12 @@ type OpenBranch = {
  * Takes each node that is stored: the root, and what has 32 bytes and more. Children come before their parents.
  * @param key packed; the node's path is its first `depth` nibbles. Lent for the call, as `encoding` is.
  */
-export type StackTrieSink = (key: Uint8Array, depth: number, encoding: Uint8Array) => void
+export type StackTrieSink = (
+  key: Uint8Array,
+  depth: number,
+  encoding: Uint8Array,
+  isLeaf: boolean,
+) => void
 
 export class StackTrie {
   /** From the root down. */
@@ -90,10 +89,10 @@ export class StackTrie {
     this.isFinished = true
     const { key } = this
     if (key === undefined) return Uint8Array.from(EMPTY_TRIE_ROOT)
-    if (this.open.length === 0) return this.root(key, lentLeaf(key, 0, this.value))
+    if (this.open.length === 0) return this.root(key, lentLeaf(key, 0, this.value), true)
     this.place(key, this.open.at(-1)!)
     while (this.open.length > 1) this.closeInto(key, this.open[this.open.length - 2]!)
-    return this.root(key, this.closed(key, 0))
+    return this.root(key, this.closed(key, 0), false)
   }
 
   /** Places the last pair and closes what the next key leaves; the two share `shared` nibbles. */
@@ -121,6 +120,7 @@ export class StackTrie {
         key,
         depth + 1,
         lentLeaf(key, depth + 1, this.value),
+        true,
       )
   }
 
@@ -128,7 +128,7 @@ export class StackTrie {
   private closeInto(key: Uint8Array, parent: OpenBranch): void {
     const start = parent.depth + 1
     const encoding = this.closed(key, start)
-    parent.items[nibbleAt(key, 0, parent.depth)] = this.reference(key, start, encoding)
+    parent.items[nibbleAt(key, 0, parent.depth)] = this.reference(key, start, encoding, false)
   }
 
   /** Takes the innermost branch off; its encoding with what leads to it from nibble `start` on. */
@@ -136,18 +136,24 @@ export class StackTrie {
     const { depth, items } = this.open.pop()!
     const branch = encodeRlp(items)
     if (depth === start) return branch
-    return encodeRlp([hexPrefix(key, start, depth, false), this.reference(key, depth, branch)])
+    const below = this.reference(key, depth, branch, false)
+    return encodeRlp([hexPrefix(key, start, depth, false), below])
   }
 
   /** What stands for a node in its parent. Keeps nothing of `encoding`. */
-  private reference(key: Uint8Array, depth: number, encoding: Uint8Array): RlpInput {
+  private reference(
+    key: Uint8Array,
+    depth: number,
+    encoding: Uint8Array,
+    isLeaf: boolean,
+  ): RlpInput {
     if (encoding.length < HASH_BYTES) return { raw: encoding.slice() }
-    this.sink?.(key, depth, encoding)
+    this.sink?.(key, depth, encoding, isLeaf)
     return keccak256(encoding)
   }
 
-  private root(key: Uint8Array, encoding: Uint8Array): Uint8Array {
-    this.sink?.(key, 0, encoding)
+  private root(key: Uint8Array, encoding: Uint8Array, isLeaf: boolean): Uint8Array {
+    this.sink?.(key, 0, encoding, isLeaf)
     return keccak256(encoding)
   }
 }
@@ -179,31 +185,6 @@ function indexKey(index: number): Uint8Array {
 
 function newBranch(depth: number): OpenBranch {
   return { depth, items: new Array<RlpInput>(17).fill(EMPTY_BYTES) }
-}
-
-let scratch = new Uint8Array(1024)
-
-/** Encodes a leaf into the scratch, which the next leaf overwrites: every value of a list passes here once. */
-function lentLeaf(key: Uint8Array, start: number, value: Uint8Array): Uint8Array {
-  const path = hexPrefix(key, start, 2 * key.length, true)
-  const payloadBytes = rlpBytesLength(path) + rlpBytesLength(value)
-  const length = rlpHeaderBytes(payloadBytes) + payloadBytes
-  if (length > scratch.length) scratch = new Uint8Array(2 * length)
-  const at = writeRlpListHeader(scratch, 0, payloadBytes)
-  writeRlpBytes(scratch, writeRlpBytes(scratch, at, path), value)
-  return scratch.subarray(0, length)
-}
-
-/** Yellow Paper, appendix C, of nibbles `start` to `end` of a packed key. */
-function hexPrefix(key: Uint8Array, start: number, end: number, isLeaf: boolean): Uint8Array {
-  const count = end - start
-  const packed = new Uint8Array((count >> 1) + 1)
-  packed[0] = isLeaf ? 0x20 : 0
-  let index = start
-  if ((count & 1) === 1) packed[0]! |= 0x10 | nibbleAt(key, 0, index++)
-  for (let at = 1; index < end; index += 2)
-    packed[at++] = (nibbleAt(key, 0, index) << 4) | nibbleAt(key, 0, index + 1)
-  return packed
 }
 
 /** Error codes of this module. */

@@ -37,7 +37,7 @@ import { hashTree } from './hashTree.ts'
 import { type IterationOptions, type TrieEntry, TrieIterator } from './iterate.ts'
 import { dropLinks } from './load.ts'
 import { Guesses, lookUp, type ValueVisitor, type Wanted } from './lookup.ts'
-import type { NodeSet } from './nodeSet.ts'
+import type { WalkableNodeSet } from './nodeSet.ts'
 import { findLeaf, findNode, leafValue } from './read.ts'
 import { shrinkTree } from './shrink.ts'
 import { applyChanges } from './update.ts'
@@ -141,7 +141,7 @@ export class Trie {
    * the caller makes it so before nodes are next read. The trie stays usable.
    * @throws VarveError TRIE_DISPOSED, ARENA_FULL; nothing is committed then
    */
-  commit(options?: CommitOptions): NodeSet {
+  commit(options?: CommitOptions): WalkableNodeSet {
     return commitTree(this.live(), options)
   }
 

@@ -23,6 +23,7 @@ export class InlineCommit implements CommitStage {
 /** Writes all of it in one transaction. @throws VarveError STORE_* */
 export function writeWork(store: Store, { rows, nodes, ...layers }: CommitWork): void {
   const batch = new WriteBatch()
+  batch.reserve(2 * (rows.slab.length + nodes.slab.length))
   batch.addPacked(rows)
   batch.addPacked(nodes)
   putLayers(batch, layers)

@@ -20,6 +20,7 @@ import {
 } from '../../state/index.ts'
 import { memoryStore, type PackedBatch, WriteBatch } from '../../store/index.ts'
 import { Prng } from '../../testing/index.ts'
+import { putLayers } from '../stateBatch.ts'
 import { SummaryWork } from './summaryWork.ts'
 
 /** More than the storage tries that a summary keeps open. */
@@ -39,6 +40,7 @@ for (const seed of [1, 2])
     const layers = new StateLayers({ persisted: new FlatView(new FlatState(memoryStore())) })
     let state = layers.open()
     let late: PackedBatch[] = []
+    let persisted = state
     for (let round = 0; round < 12; round++) {
       const next = state.apply(randomDelta(prng, state, round === 0 ? 1 : 8))
       const delta = next.diffSince(state)
@@ -52,6 +54,8 @@ for (const seed of [1, 2])
       if (prng.oneIn(3) || round === 11) {
         const batch = new WriteBatch()
         for (const rows of late) batch.addPacked(rows)
+        putLayers(batch, { state: state.since(persisted).diffSource(), deltas: [] })
+        persisted = state
         store.write(batch)
         late = []
         work.markPersisted()

@@ -3,16 +3,31 @@
  * be written. Between that and the end of the write the store lacks those nodes; where memory makes the tries give them
  * up all the same, they are read back from here.
  */
-import { StateSummary, storedNodes } from '../../commit/index.ts'
+import {
+  type RowReader,
+  StateSummary,
+  type SummaryNodeSet,
+  storedNodes,
+} from '../../commit/index.ts'
 import {
   type DiffSource,
   diffAccounts,
   eachAccountChange,
+  type HashKey,
   hashKey,
   invertDelta,
 } from '../../state/index.ts'
-import { type PackedBatch, type Store, type Table, WriteBatch } from '../../store/index.ts'
-import { type NodeRows, putNodes } from '../stateBatch.ts'
+import {
+  accountNodeKey,
+  type PackedBatch,
+  type RangeBounds,
+  type Store,
+  type StoreEntry,
+  storageNodeKey,
+  type Table,
+  WriteBatch,
+} from '../../store/index.ts'
+import { putNodes } from '../stateBatch.ts'
 
 export class SummaryWork {
   private readonly store: Store
@@ -41,10 +56,10 @@ export class SummaryWork {
     const batch = new WriteBatch()
     putNodes(batch, set)
     if (this.summary.nodeBytes > this.nodeBytesMax) {
-      putNodes(this.unwritten, set)
+      this.unwritten.add(set)
       this.summary.shrink(this.nodeBytesMax)
     }
-    return batch.pack()
+    return batch.take()
   }
 
   markPersisted(): void {
@@ -55,33 +70,40 @@ export class SummaryWork {
 }
 
 /**
- * Rows of nodes that were collected and are not in the store, over those that are. Tries ask for nodes of their newest
- * state alone, and each of these was put here after whatever was at its path; so what is deleted need not be known.
+ * Nodes that were collected and are not in the store, over what is. Tries ask for nodes of their newest state alone, and
+ * each of these was put here after whatever was at its path; so what is deleted need not be known. A leaf of an account
+ * that is not here is as it was in the store, and so are the rows that it is made from.
  */
-class UnwrittenNodes implements NodeRows {
+class UnwrittenNodes implements RowReader {
   private readonly store: Store
-  private readonly rows: Partial<Record<Table, Map<string, Uint8Array>>> = {}
+  private readonly accountNodes = new Map<HashKey, Uint8Array>()
+  private readonly storageNodes = new Map<HashKey, Uint8Array>()
 
   constructor(store: Store) {
     this.store = store
   }
 
   get(table: Table, key: Uint8Array): Uint8Array | undefined {
-    const rows = this.rows[table]
-    if (rows === undefined || rows.size === 0) return this.store.get(table, key)
-    return rows.get(hashKey(key)) ?? this.store.get(table, key)
+    const nodes = table === 'accountNodes' ? this.accountNodes : this.storageNodes
+    if (nodes.size === 0 || (table !== 'accountNodes' && table !== 'storageNodes'))
+      return this.store.get(table, key)
+    return nodes.get(hashKey(key)) ?? this.store.get(table, key)
   }
 
-  put(table: Table, key: Uint8Array, value: Uint8Array): void {
-    this.rows[table] ??= new Map()
-    this.rows[table].set(hashKey(key), value)
+  range(table: Table, bounds?: RangeBounds): Iterable<StoreEntry> {
+    return this.store.range(table, bounds)
   }
 
-  delete(): void {}
-
-  deleteRange(): void {}
+  add({ accountNodes, storageNodes }: SummaryNodeSet): void {
+    for (const { path, bytes } of accountNodes.nodes)
+      this.accountNodes.set(hashKey(accountNodeKey(path, path.length)), bytes)
+    for (const { addressHash, nodes } of storageNodes)
+      for (const { path, bytes } of nodes.nodes)
+        this.storageNodes.set(hashKey(storageNodeKey(addressHash, path, path.length)), bytes)
+  }
 
   clear(): void {
-    for (const rows of Object.values(this.rows)) rows.clear()
+    this.accountNodes.clear()
+    this.storageNodes.clear()
   }
 }

@@ -93,5 +93,5 @@ function joined(batches: readonly PackedBatch[]): PackedBatch {
   if (only !== undefined && batches.length === 1) return only
   const all = new WriteBatch()
   for (const batch of batches) all.addPacked(batch)
-  return all.pack()
+  return all.take()
 }

@@ -69,10 +69,7 @@ class StateWalk {
 
   /** Walks the account trie beside the table `accounts`. */
   *accounts(stateRoot: Uint8Array): Generator<Difference> {
-    const reader = checkingReader(accountNodeReader(this.store), () => {
-      this.accountNodeCount++
-      this.progress.nodeCount++
-    })
+    const reader = checkingReader(this.accountNodes(), () => this.progress.nodeCount++)
     const rows = this.store.range('accounts')[Symbol.iterator]()
     const leaves = new Trie({ arena: this.arena, root: stateRoot, reader })
     try {
@@ -82,13 +79,30 @@ class StateWalk {
         this.onProgress()
       }
     } catch (error) {
-      yield this.brokenTrie(error, 'accountNodes', 'the account trie', (path) =>
-        accountNodeKey(path, path.length),
-      )
+      const keyOf = (path: Uint8Array) => accountNodeKey(path, path.length)
+      // A leaf has no row of its own: what is wrong with it is wrong with the account's.
+      const isLeaf =
+        error instanceof NodeMismatch
+          ? !this.store.has('accountNodes', keyOf(error.path))
+          : isVarveError(error) && error.code === 'STATE_ROW_INVALID'
+      yield this.brokenTrie(error, isLeaf ? 'accounts' : 'accountNodes', 'the account trie', keyOf)
     } finally {
       rows.return?.()
       leaves.dispose()
     }
+  }
+
+  /** Nodes of the account trie; counts those that have rows. */
+  private accountNodes(): NodeReader {
+    const reader = accountNodeReader({
+      get: (table, key) => {
+        const row = this.store.get(table, key)
+        if (table === 'accountNodes' && row !== undefined) this.accountNodeCount++
+        return row
+      },
+      range: (table, bounds) => this.store.range(table, bounds),
+    })
+    return reader
   }
 
   private *account({ key, leaf, row }: SideBySide): Generator<Difference> {
