@@ -13,6 +13,7 @@ import { keccak256 } from 'varve/kernels'
 import { FlatState } from 'varve/state'
 import { StatelessExecutor } from 'varve/stateless'
 import { memoryStore, type Store } from 'varve/store'
+import type { BlockRun } from './commandSuite.ts'
 import { bytesOf, type Fixtures, hexOf } from './fixtures.ts'
 import type { SuiteReport } from './suiteReport.ts'
 
@@ -37,13 +38,17 @@ type DumpAccount = {
 }
 type HeadFcu = { readonly params: readonly [{ readonly headBlockHash: string }] }
 
-export async function runChainFileSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
+export async function runChainFileSuite(
+  fixtures: Fixtures,
+  report: SuiteReport,
+  { pipeline }: BlockRun,
+): Promise<void> {
   await preparePrecompiles()
   for (const folder of fixtures.rawFolders('chain.rlp')) {
     const store = memoryStore()
     let engine: Engine
     try {
-      engine = await importFolder(fixtures, folder, store)
+      engine = await importFolder(fixtures, folder, store, pipeline !== 'off')
       report.add(`${folder}: every block`, undefined)
     } catch (error) {
       report.add(`${folder}: every block`, String(error))
@@ -68,7 +73,12 @@ export async function runChainFileSuite(fixtures: Fixtures, report: SuiteReport)
 }
 
 /** Through a file, as the source reads one. */
-async function importFolder(fixtures: Fixtures, folder: string, store: Store): Promise<Engine> {
+async function importFolder(
+  fixtures: Fixtures,
+  folder: string,
+  store: Store,
+  isPipelined: boolean,
+): Promise<Engine> {
   const genesis = parseGenesisJson(fixtures.rawText(`${folder}/genesis.json`)!)
   const engine = await openEngine({ store, genesis, historyBlocks: HISTORY_BLOCKS })
   const scratch = mkdtempSync(join(tmpdir(), 'varve-chain-'))
@@ -77,7 +87,7 @@ async function importFolder(fixtures: Fixtures, folder: string, store: Store): P
     writeFileSync(path, fixtures.rawBytes(`${folder}/chain.rlp`)!)
     const source = openBlockSource(path)
     try {
-      const { blockCount } = await importChain(engine, source)
+      const { blockCount } = await importChain(engine, source, { isPipelined })
       const { lastNumber } = source
       if (blockCount === 0 || engine.head.header.number !== lastNumber)
         throw new Error(`expected head ${lastNumber}, found ${engine.head.header.number}`)

@@ -19,20 +19,44 @@ const EXIT_CODES: readonly (number | null)[] = [0, 1]
 /** Holds the states that suites of the engine API name by a hash. */
 const PRE_ALLOC_SUITE = 'eest-benchmark-prealloc'
 
+export const PIPELINE_MODES = ['off', 'on', 'delayed'] as const
+
+/** How blocks come in: `--pipeline` and `--seed` of `varve blocktest`. */
+export type BlockRun = {
+  readonly pipeline: (typeof PIPELINE_MODES)[number]
+  readonly seed: number
+}
+
 export function runStateSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
   return runCommand(['statetest', fixtures.folderOf(report.suite)], report)
 }
 
-export function runBlockSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
+export function runBlockSuite(
+  fixtures: Fixtures,
+  report: SuiteReport,
+  run: BlockRun,
+): Promise<void> {
   const preAlloc = fixtures.has(PRE_ALLOC_SUITE)
     ? ['--pre-alloc', fixtures.folderOf(PRE_ALLOC_SUITE)]
     : []
-  return runCommand(['blocktest', fixtures.folderOf(report.suite), ...preAlloc], report)
+  return runBlocks([fixtures.folderOf(report.suite), ...preAlloc], report, run)
 }
 
 /** Blocks are run a second time from their witnesses; where the suite has witnesses, ours must be those. */
-export function runWitnessSuite(fixtures: Fixtures, report: SuiteReport): Promise<void> {
-  return runCommand(['blocktest', fixtures.folderOf(report.suite), '--cross-check'], report)
+export function runWitnessSuite(
+  fixtures: Fixtures,
+  report: SuiteReport,
+  run: BlockRun,
+): Promise<void> {
+  return runBlocks([fixtures.folderOf(report.suite), '--cross-check'], report, run)
+}
+
+function runBlocks(
+  args: readonly string[],
+  report: SuiteReport,
+  { pipeline, seed }: BlockRun,
+): Promise<void> {
+  return runCommand(['blocktest', ...args, '--pipeline', pipeline, '--seed', String(seed)], report)
 }
 
 async function runCommand(command: readonly string[], report: SuiteReport): Promise<void> {

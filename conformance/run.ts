@@ -1,9 +1,17 @@
 /**
- * Runs published suites: `npm run conformance [-- suite …]`. Prints passed, failed and skipped a suite, and ends with 1
- * where any case failed.
+ * Runs published suites: `npm run conformance [-- suite …] [--pipeline off|on|delayed] [--seed N]`. `blocks` names all
+ * suites of blocks that an engine imports. Prints passed, failed and skipped a suite, and ends with 1 where any case
+ * failed.
  */
+import { parseArgs } from 'node:util'
 import { runChainFileSuite } from './chainFileSuite.ts'
-import { runBlockSuite, runStateSuite, runWitnessSuite } from './commandSuite.ts'
+import {
+  type BlockRun,
+  PIPELINE_MODES,
+  runBlockSuite,
+  runStateSuite,
+  runWitnessSuite,
+} from './commandSuite.ts'
 import { Fixtures } from './fixtures.ts'
 import { KNOWN_SKIPS } from './knownSkips.ts'
 import { runOpcodeSuite } from './opcodeSuite.ts'
@@ -16,7 +24,7 @@ import { runT8nSuite } from './t8nSuite.ts'
 import { runTracerSuite } from './tracerSuite.ts'
 import { runVmSuite } from './vmSuite.ts'
 
-type SuiteRunner = (fixtures: Fixtures, report: SuiteReport) => Promise<void>
+type SuiteRunner = (fixtures: Fixtures, report: SuiteReport, run: BlockRun) => Promise<void>
 
 /** Not one of the packed suites: folders of raw files. */
 const CHAIN_FILES = 'chain-files'
@@ -25,7 +33,7 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   ['geth-opcodes', runOpcodeSuite],
   ['geth-precompiles', runPrecompileSuite],
   ['geth-tracers', runTracerSuite],
-  ['geth-t8n', runT8nSuite],
+  ['geth-t8n', (fixtures, report) => runT8nSuite(fixtures, report)],
   ['legacy-constantinople-vm', runVmSuite],
   ['et-state', runStateSuite],
   ['et-eip-state', runStateSuite],
@@ -60,22 +68,52 @@ const SUITES: readonly (readonly [suite: string, run: SuiteRunner])[] = [
   [CHAIN_FILES, runChainFileSuite],
 ]
 
-async function main(wanted: readonly string[]): Promise<number> {
+/** Runners whose blocks may go through a pipeline. */
+const BLOCK_RUNNERS: readonly SuiteRunner[] = [runBlockSuite, runWitnessSuite, runChainFileSuite]
+/** Names all suites of these. */
+const BLOCKS = 'blocks'
+const BLOCK_SUITES = SUITES.filter(([, run]) => BLOCK_RUNNERS.includes(run)).map(([name]) => name)
+
+/** What is wrong with the command line, or what it asks for. */
+function readArguments(args: readonly string[]): string | { suites: string[]; run: BlockRun } {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { pipeline: { type: 'string' }, seed: { type: 'string', default: '1' } },
+  })
+  const known = SUITES.map(([suite]) => suite)
+  const unknown = positionals.filter((name) => name !== BLOCKS && !known.includes(name))
+  if (unknown.length > 0)
+    return `unknown suite ${unknown.join(', ')}; known: ${BLOCKS}, ${known.join(', ')}`
+  const pipeline = PIPELINE_MODES.find((mode) => mode === (values.pipeline ?? 'off'))
+  if (pipeline === undefined)
+    return `--pipeline: expected ${PIPELINE_MODES.join(', ')}, got ${values.pipeline}`
+  const all = values.pipeline === undefined ? known : BLOCK_SUITES
+  const suites =
+    positionals.length === 0
+      ? all
+      : positionals.flatMap((name) => (name === BLOCKS ? BLOCK_SUITES : [name]))
+  const other = suites.find((name) => !BLOCK_SUITES.includes(name))
+  if (values.pipeline !== undefined && other !== undefined)
+    return `--pipeline: expected suites of ${BLOCKS}, got ${other}`
+  return { suites, run: { pipeline, seed: Number(values.seed) } }
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const asked = readArguments(args)
+  if (typeof asked === 'string') {
+    console.error(asked)
+    return 2
+  }
   const fixtures = Fixtures.open()
   if (fixtures === undefined) {
     console.error('no fixtures: VARVE_FIXTURES names the folder with their index.json')
     return 2
   }
-  const unknown = wanted.filter((name) => !SUITES.some(([suite]) => suite === name))
-  if (unknown.length > 0) {
-    console.error(
-      `unknown suite ${unknown.join(', ')}; known: ${SUITES.map(([suite]) => suite).join(', ')}`,
-    )
-    return 2
-  }
   let failCount = 0
+  let passCount = 0
   for (const [suite, run] of SUITES) {
-    if (wanted.length > 0 && !wanted.includes(suite)) continue
+    if (!asked.suites.includes(suite)) continue
     const report = new SuiteReport(suite, KNOWN_SKIPS)
     const isPacked = suite !== CHAIN_FILES
     if (isPacked && !fixtures.has(suite)) {
@@ -83,12 +121,15 @@ async function main(wanted: readonly string[]): Promise<number> {
       continue
     }
     const start = performance.now()
-    await run(fixtures, report)
+    await run(fixtures, report, asked.run)
     if (isPacked) report.finish(fixtures.caseCount(suite))
     console.log(`${report.line}  ${((performance.now() - start) / 1000).toFixed(1)} s`)
     for (const line of report.details) console.log(line)
     failCount += report.failCount
+    passCount += report.passCount
   }
+  const count = (value: number) => value.toLocaleString('en')
+  console.log(`all: ${count(passCount)} passed, ${count(failCount)} failed`)
   return failCount === 0 ? 0 : 1
 }
 

@@ -9,6 +9,8 @@ import type { Command } from 'commander'
 import { toHex } from '../base/index.ts'
 import { encodeBlock } from '../codec/index.ts'
 import { verifyAccountProof } from '../engine/index.ts'
+import type { JournalSync } from '../store/index.ts'
+import { memoryOption, pipelineOption, syncOption } from './arguments.ts'
 import { withEngine } from './database.ts'
 import {
   DEMO_BLOCK_COUNT,
@@ -21,7 +23,14 @@ import { EXIT_FAILED, toJson } from './exit.ts'
 import { type ImportReport, importFiles } from './importCommand.ts'
 import { Progress } from './progress.ts'
 
-type DemoFlags = { readonly genesis?: string; readonly keep?: boolean; readonly json?: boolean }
+type DemoFlags = {
+  readonly genesis?: string
+  readonly pipeline: 'on' | 'off'
+  readonly memory?: number
+  readonly sync: JournalSync
+  readonly keep?: boolean
+  readonly json?: boolean
+}
 
 export function addDemoCommand(program: Command): void {
   program
@@ -29,6 +38,9 @@ export function addDemoCommand(program: Command): void {
     .description('make a small chain, import it, and verify a proof; or import a given file')
     .argument('[file...]', 'files to import instead of the made chain')
     .option('--genesis <name|file>', 'genesis of the given files (default: mainnet)')
+    .addOption(pipelineOption())
+    .addOption(memoryOption())
+    .addOption(syncOption('group'))
     .option('--keep', 'keep the folder with chain and database')
     .option('--json', 'print one JSON object')
     .addHelpText('after', '\nExample:\n  varve demo\n')
@@ -42,8 +54,12 @@ async function runDemo(files: readonly string[], flags: DemoFlags): Promise<void
     const genesis = isMade ? join(folder, 'genesis.json') : flags.genesis
     const chain = isMade ? [await makeChain(folder, flags)] : files
     const db = join(folder, 'db')
+    const { pipeline, memory, sync } = flags
     const importFlags = {
       db,
+      pipeline,
+      sync,
+      ...(memory === undefined ? {} : { memory }),
       ...(genesis === undefined ? {} : { genesis }),
       ...(flags.json === undefined ? {} : { json: flags.json }),
     }

@@ -38,6 +38,7 @@ export {
   type PayloadExtras,
 } from './payload.ts'
 export { PHASES, type Phase, type PhaseSeconds } from './phases.ts'
+export { delayedStages } from './pipeline/delayedStages.ts'
 export type {
   Pipeline,
   PipelineErrorCode,

@@ -7,13 +7,15 @@ import type { Answer, TestTask } from '../testfiles/testTask.ts'
 import { type BlockTest, isBlockTest, readBlockTest } from './blockTest.ts'
 import { CrossCheck } from './crossCheck.ts'
 import { preStateGroups } from './preStateGroups.ts'
-import { type BlockTestResult, BlockTestRunner } from './runBlockTest.ts'
+import { type BlockTestResult, BlockTestRunner, type PipelineMode } from './runBlockTest.ts'
 
 export type BlockTestOptions = TestSelection & {
   /** Files, folders or shards with states that tests name by a hash. */
   readonly preAlloc: readonly string[]
   /** Also executes each block from its witness. */
   readonly crossCheck: boolean
+  readonly pipeline: PipelineMode
+  readonly memoryBytes: number | undefined
 }
 
 export function blockTestTask(options: BlockTestOptions): TestTask<BlockTestResult> {
@@ -44,7 +46,8 @@ export async function openBlockTests(options: BlockTestOptions): Promise<Answer<
           return [unsupported(name, String(network))]
         }
         const observer = await crossCheck?.observerOf(test, test.precompileSet)
-        return [await runner.run(test, { observer })]
+        const { pipeline, memoryBytes } = options
+        return [await runner.run(test, { observer, pipeline, memoryBytes })]
       },
     },
     options.filter,

@@ -10,7 +10,12 @@ import { fixtureRecords, fixturesMissing } from '../../testing/index.ts'
 import { fuzzBlockTests } from './blockTest.fuzz.ts'
 import { type BlockTest, isBlockTest, readBlockTest } from './blockTest.ts'
 import { CONTRACT, type Draft, MINER, makeDraft, RICH } from './draftTest.suite.ts'
-import { type BlockTestResult, BlockTestRunner } from './runBlockTest.ts'
+import {
+  type BlockTestResult,
+  BlockTestRunner,
+  type BlockTestRunOptions,
+  type PipelineMode,
+} from './runBlockTest.ts'
 import './worstCaseBlocks.bench.ts'
 
 const runner = await BlockTestRunner.open()
@@ -20,11 +25,14 @@ function read(value: unknown): BlockTest {
   return readBlockTest('draft', JSON.parse(JSON.stringify(value)), () => undefined)
 }
 
-function run(change: (copy: Draft) => void): Promise<BlockTestResult> {
+function run(
+  change: (copy: Draft) => void,
+  options: BlockTestRunOptions = {},
+): Promise<BlockTestResult> {
   // As text, so that states that share accounts part.
   const copy = JSON.parse(JSON.stringify(draft)) as Draft
   change(copy)
-  return runner.run(read(copy))
+  return runner.run(read(copy), options)
 }
 
 /** The block with another header, as the test would hold it. */
@@ -117,22 +125,36 @@ const faults: [name: string, message: RegExp, change: (copy: Draft) => void][] =
     },
   ],
 ]
+const PIPELINES: readonly PipelineMode[] = [
+  { kind: 'off' },
+  { kind: 'on' },
+  { kind: 'delayed', seed: 5 },
+]
+
 for (const [name, message, change] of faults)
   test(`a test that is wrong fails: ${name}`, async () => {
-    const result = await run(change)
-    assert.equal(result.pass, false)
-    assert.match(result.error ?? '', message)
+    for (const pipeline of PIPELINES) {
+      const result = await run(change, { pipeline })
+      assert.equal(result.pass, false, pipeline.kind)
+      assert.match(result.error ?? '', message, pipeline.kind)
+    }
   })
 
 test('a refusal for the expected reason is none of the test’s, and the chain goes on', async () => {
-  const result = await run(
-    (copy) =>
-      void copy.blocks.unshift(
-        { rlp: withHeader({ number: 7 }), expectException: 'BlockException.INVALID_BLOCK_NUMBER' },
-        { rlp: '0xc0', expectException: 'BlockException.RLP_STRUCTURES_ENCODING' },
-      ),
-  )
-  assert.equal(result.error, undefined)
+  for (const pipeline of PIPELINES) {
+    const result = await run(
+      (copy) =>
+        void copy.blocks.unshift(
+          {
+            rlp: withHeader({ number: 7 }),
+            expectException: 'BlockException.INVALID_BLOCK_NUMBER',
+          },
+          { rlp: '0xc0', expectException: 'BlockException.RLP_STRUCTURES_ENCODING' },
+        ),
+      { pipeline },
+    )
+    assert.equal(result.error, undefined, pipeline.kind)
+  }
 })
 
 test('the state may be given by its hash alone', async () => {
@@ -180,9 +202,12 @@ for (const [suite, oneIn] of SAMPLES)
     for await (const { tests } of fixtureRecords<{ tests: Record<string, unknown> }>(suite)) {
       if (fileCount++ % oneIn !== 0) continue
       for (const [name, value] of Object.entries(tests)) {
-        const { error } = await runner.run(readBlockTest(name, value, () => undefined))
-        assert.equal(error, undefined, name)
-        passCount++
+        const pipeline = PIPELINES[passCount++ % PIPELINES.length]!
+        const { error } = await runner.run(
+          readBlockTest(name, value, () => undefined),
+          { pipeline },
+        )
+        assert.equal(error, undefined, `${name} ${JSON.stringify(pipeline)}`)
       }
     }
     assert.ok(passCount > 0)

@@ -16,6 +16,7 @@ import { type Engine, openEngine } from '../engine.ts'
 import { dumpStore } from '../testChain.suite.ts'
 import { makeTree } from '../tree/treeChain.suite.ts'
 import { verifyStore } from '../verify/verifyStore.ts'
+import { delayedStages } from './delayedStages.ts'
 import { InlineCommit } from './inlineCommit.ts'
 import { InlineSummary } from './inlineSummary.ts'
 import { LateStore } from './lateStore.suite.ts'
@@ -51,7 +52,7 @@ export async function fuzzPipeline(seed: number, run: PipelineRun): Promise<void
       inlineBlocksAfterSwitch: prng.between(0, 3),
       through: (given) => {
         const stages = isLate ? lateStages(base) : given
-        return delayMs === 0 ? stages : delayed(stages, new Prng(seed), delayMs)
+        return delayMs === 0 ? stages : delayedStages(stages, randomDelay(new Prng(seed), delayMs))
       },
     })
     const answers = await pushAll(
@@ -120,32 +121,8 @@ function lateStages(base: Store): Stages {
   }
 }
 
-/** The same stages, each answer late by a random time; order is kept, as a thread keeps it. */
-function delayed({ summary, commit }: Stages, prng: Prng, delayMs: number): Stages {
-  let last: Promise<unknown> = Promise.resolve()
-  const inOrder = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const result = last.then(() => later(prng.between(0, delayMs), work))
-    last = result.catch(() => undefined)
-    return result
-  }
-  return {
-    summary: {
-      advance: (source) => inOrder(() => summary.advance(source)),
-      retreat: (source) => inOrder(() => summary.retreat(source)),
-      collect: () => inOrder(() => summary.collect()),
-      markPersisted: () => summary.markPersisted(),
-      close: () => summary.close(),
-    },
-    commit: {
-      write: (work) => later(prng.between(0, 4 * delayMs), () => commit.write(work)),
-      close: () => commit.close(),
-    },
-  }
-}
-
-async function later<Result>(milliseconds: number, work: () => Promise<Result>): Promise<Result> {
-  await new Promise((resume) => setTimeout(resume, milliseconds))
-  return await work()
+function randomDelay(prng: Prng, delayMs: number): () => Promise<void> {
+  return () => new Promise((resume) => setTimeout(resume, prng.between(0, delayMs)))
 }
 
 async function withStore(isOnDisk: boolean, work: (store: Store) => Promise<void>): Promise<void> {
