@@ -1,4 +1,5 @@
 /** `varve bench`: what things cost here, and against a mode, a revision or a peer. */
+import { writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type BenchCase, caseId } from '../measure/index.ts'
@@ -7,12 +8,14 @@ import {
   type BenchReport,
   comparisonReport,
   describeComparison,
+  machineText,
   noiseOf,
   shareText,
 } from './bench/benchReport.ts'
 import { type ComparisonResult, runComparison } from './bench/comparison.ts'
 import type { BenchClock } from './bench/gather.ts'
 import { thisMachine } from './bench/machine.ts'
+import { benchPage } from './bench/page.ts'
 import { type Against, type BenchPlan, makePlan } from './bench/plan.ts'
 import { findCases } from './bench/registry.ts'
 import { smoke } from './bench/smoke.ts'
@@ -27,6 +30,7 @@ type BenchFlags = {
   readonly clock: BenchClock
   readonly list?: boolean
   readonly smoke?: boolean
+  readonly report?: string
   readonly json?: boolean
   readonly quiet?: boolean
 }
@@ -34,6 +38,8 @@ type BenchFlags = {
 /** Of a run without `--minutes`: what all comparisons take, or as much as each needs where there are few. */
 const MINUTES = 11
 const SECONDS_EACH = 15
+/** Where the machine is so busy that even the fewest rounds take longer, the rest is left out after this much more. */
+const OVERTIME_SHARE = 0.25
 
 export function addBenchCommand(program: Command): void {
   program
@@ -58,13 +64,15 @@ export function addBenchCommand(program: Command): void {
     )
     .option('--list', 'print the cases and end')
     .option('--smoke', 'run each case once, small and untimed: does it do what it claims?')
+    .option('--report <file>', 'write a page with tables and charts, as report.html')
     .option('--json', 'print one JSON object, with every sample')
     .option('--quiet', 'no progress')
     .addHelpText(
       'after',
       '\nArms take turns in fresh processes; the base runs twice, and a difference counts where it exceeds what the\n' +
         'base shows against itself. A result that is not the one on record, or proves fewer operations, is void.\n' +
-        '\nExamples:\n  varve bench keccak\n  varve bench trie/commit-after-hash --vs rev:HEAD~1\n',
+        '\nExamples:\n  varve bench keccak\n  varve bench trie/commit-after-hash --vs rev:HEAD~1\n' +
+        '  varve bench all --report report.html\n',
     )
     .action((names: string[], flags: BenchFlags) => runBench(names, flags))
 }
@@ -83,9 +91,10 @@ async function runBench(names: readonly string[], flags: BenchFlags): Promise<vo
   })
   try {
     const report = await compareAll(plan, flags)
+    if (flags.report !== undefined) writeFileSync(flags.report, benchPage(report))
     if (flags.json === true) console.log(toJson(report))
     else console.log(describeEnd(report))
-    if (report.comparisons.some(isBad)) process.exitCode = EXIT_FAILED
+    if (report.comparisons.some(isBad) || report.leftOut.length > 0) process.exitCode = EXIT_FAILED
   } finally {
     plan.close()
   }
@@ -107,10 +116,15 @@ async function compareAll({ comparisons }: BenchPlan, flags: BenchFlags): Promis
       ? Math.min(MINUTES * 60_000, comparisons.length * SECONDS_EACH * 1000)
       : flags.minutes * 60_000
   const results: ComparisonResult[] = []
+  const leftOut: string[] = []
   try {
     for (const comparison of comparisons) {
       const { bench, size } = comparison
       const left = totalMs - (performance.now() - start)
+      if (left < -OVERTIME_SHARE * totalMs) {
+        leftOut.push(`${caseId(bench)} ${size.size}`)
+        continue
+      }
       const name = `${caseId(bench)} ${size.size}`
       const place = `${results.length + 1}/${comparisons.length}`
       const bar = new Progress(`${place} ${name}`, 'turns', flags.quiet !== true)
@@ -143,16 +157,17 @@ async function compareAll({ comparisons }: BenchPlan, flags: BenchFlags): Promis
     against: flags.vs === undefined ? null : `${flags.vs.kind} ${flags.vs.name}`,
     noise: noiseOf(reports),
     comparisons: reports,
+    leftOut,
   }
 }
 
-function describeEnd({ machine, noise, load, comparisons, seconds }: BenchReport): string {
-  const { cpu, coreCount, memoryGib, system, runtime } = machine
+function describeEnd({ machine, noise, load, comparisons, leftOut, seconds }: BenchReport): string {
   const noiseText =
     noise === null ? '' : `noise ${shareText(noise.median)}, at most ${shareText(noise.max)}; `
   return [
+    ...(leftOut.length === 0 ? [] : [`LEFT OUT, no time: ${leftOut.join(', ')}`]),
     `${comparisons.length} comparisons in ${duration(seconds)}; ${noiseText}load ${load.before.toFixed(1)} before, ${load.after.toFixed(1)} after`,
-    `${cpu}, ${coreCount} cores, ${memoryGib} GiB, ${system}, ${runtime}`,
+    machineText(machine),
   ].join('\n')
 }
 

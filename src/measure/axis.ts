@@ -66,14 +66,18 @@ export function axisFlags(drawn: readonly DrawnAxis[]): Flag[] {
   return [voidFlag('unlike-axes', `expected one axis, got ${show(first)} and ${show(odd)}`)]
 }
 
-/** Powers of ten between two values, every second or third where there are many. */
+/** Powers of ten between two values, every second or third where there are many; their halves too where there are few. */
 function tensBetween(low: number, high: number): number[] {
   const first = Math.ceil(Math.log10(low))
   const last = Math.floor(Math.log10(high))
   const step = Math.max(1, Math.ceil((last - first + 1) / 6))
   const ticks: number[] = []
   for (let power = first; power <= last; power += step) ticks.push(10 ** power)
-  return ticks
+  if (ticks.length > 2) return ticks
+  const finer = [first - 1, first, last].flatMap((power) =>
+    [1, 2, 5].map((digit) => digit * 10 ** power),
+  )
+  return [...new Set(finer)].filter((tick) => tick >= low && tick <= high).sort((a, b) => a - b)
 }
 
 /** 1, 2, 5 or 10 times a power of ten, at least `rough`. */

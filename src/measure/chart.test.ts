@@ -1,8 +1,8 @@
 /** Aim: what is compared by eye is on one axis, and a page that does otherwise is found out. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { axisFlags, axisOf, type DrawnAxis, placeOn, ratioAxis } from './axis.ts'
-import { lineChart, ratioChart, type Series, shortNumber } from './chart.ts'
+import { axisFlags, axisOf, placeOn, ratioAxis } from './axis.ts'
+import { drawnAxes, lineChart, ratioChart, type Series, shortNumber } from './chart.ts'
 
 const series = (name: string, unit: string, factor: number): Series => ({
   name,
@@ -11,19 +11,7 @@ const series = (name: string, unit: string, factor: number): Series => ({
   points: [10, 100, 1000].map((x) => ({ x, y: x * factor })),
 })
 
-/** What a chart says of its series. */
-function drawnAxes(svg: string): DrawnAxis[] {
-  const pattern =
-    /data-series="([^"]*)" data-unit="([^"]*)" data-low="([^"]*)" data-high="([^"]*)"/g
-  return [...svg.matchAll(pattern)].map(([, name, unit, low, high]) => ({
-    series: name!,
-    unit: unit!,
-    low: Number(low),
-    high: Number(high),
-  }))
-}
-
-test('series of one chart share the axis, however far apart', () => {
+test('series of one chart share the axis, however far apart (row G15)', () => {
   const both = [series('old', 'ns', 1), series('new', 'ns', 40)]
   const drawn = drawnAxes(lineChart({ title: 'two arms', xName: 'leaves', series: both }))
   assert.deepEqual(
@@ -33,7 +21,7 @@ test('series of one chart share the axis, however far apart', () => {
   assert.deepEqual(axisFlags(drawn), [])
 })
 
-test('two axes: panels that were scaled apart are flagged', () => {
+test('two axes: panels that were scaled apart are flagged (row G15)', () => {
   const panels = [series('old', 'ns', 1), series('new', 'ns', 0.6)].flatMap((each) =>
     drawnAxes(lineChart({ title: each.name, xName: 'leaves', series: [each] })),
   )

@@ -2,7 +2,7 @@
  * Charts as SVG text for a page that carries its own styles. Drawn 400 units wide, so that a phone shows their type at
  * its own size; colours come from the page's classes: `base`, `head`, `sham`, `rule`, and the verdicts.
  */
-import { type Axis, axisOf, placeOn, ratioAxis } from './axis.ts'
+import { type Axis, axisOf, type DrawnAxis, placeOn, ratioAxis } from './axis.ts'
 
 /** One arm over the sizes of a bench. `x` is positive. */
 export type Series = {
@@ -107,6 +107,18 @@ function drawSeries(
   })
   const data = `data-series="${escapeText(name)}" data-unit="${escapeText(unit)}" data-low="${axis.low}" data-high="${axis.high}"`
   return `<g ${data}><polyline class="${role}" points="${path}"/>${dots.join('')}</g>`
+}
+
+/** What a page's charts say of the axes of their series. */
+export function drawnAxes(page: string): DrawnAxis[] {
+  const pattern =
+    /data-series="([^"]*)" data-unit="([^"]*)" data-low="([^"]*)" data-high="([^"]*)"/g
+  return [...page.matchAll(pattern)].map(([, series, unit, low, high]) => ({
+    series: series!,
+    unit: unit!,
+    low: Number(low),
+    high: Number(high),
+  }))
 }
 
 /** Sizes by their logarithm, each a tick, or the first and the last of many. */

@@ -17,6 +17,7 @@ export {
   type PreparedBench,
 } from './case.ts'
 export {
+  drawnAxes,
   escapeText,
   type LineChart,
   lineChart,

@@ -23,6 +23,8 @@ export type BenchReport = {
   /** Shares by which arms differ from themselves: the middle and the most of all comparisons. */
   readonly noise: { readonly median: number; readonly max: number } | null
   readonly comparisons: readonly ComparisonReport[]
+  /** Comparisons for which no time was left. */
+  readonly leftOut: readonly string[]
 }
 
 export type ComparisonReport = {
@@ -81,11 +83,9 @@ export function describeComparison(report: ComparisonReport): string {
   })
   const noiseText = noise === undefined ? '' : `noise ${shareText(noise)}`
   if (ratio === undefined) lines.push(`  ${noiseText}`)
-  else lines.push(`  ${verdictText(verdict)}: ${ratioText(ratio)} of the time, ${noiseText}`)
+  else lines.push(`  ${verdict.toUpperCase()}: ${ratioText(ratio)} of the time, ${noiseText}`)
   return [title, ...lines, ...flags.map(flagText)].join('\n')
 }
-
-export const verdictText = (verdict: string): string => verdict.toUpperCase()
 
 export const ratioText = ({ ratio, low, high }: NonNullable<Judgement['ratio']>): string =>
   `${threeDigits(ratio)} (${threeDigits(low)} to ${threeDigits(high)})`
@@ -111,3 +111,6 @@ export const shareText = (share: number): string => `${(100 * share).toFixed(1)}
 
 const threeDigits = (value: number): string =>
   value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)))
+
+export const machineText = ({ cpu, coreCount, memoryGib, system, runtime }: Machine): string =>
+  `${cpu}, ${coreCount} cores, ${memoryGib} GiB, ${system}, ${runtime}`

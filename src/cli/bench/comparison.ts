@@ -51,8 +51,10 @@ export type RunOptions = {
 }
 
 const ROUND_COUNTS = [8, 6, 4]
-const SAMPLE_MS = { least: 60, most: 1500 }
-/** Of the time that samples take. */
+const SAMPLE_MS = { least: 150, enough: 300, most: 1500 }
+/** Below it, code is not compiled to the end. */
+const WARM_UP_MS_MIN = 150
+/** Of the time that samples take, where that is more. */
 const WARM_UP_SHARE = 0.4
 /** Nothing runs this long that is not stuck. */
 const TURN_TIMEOUT_MS = 300_000
@@ -69,7 +71,7 @@ export async function runComparison(
     const { roundCount, sampleMs } = await trial(comparison, options)
     const plan = planTurns(roundCount, comparison.head !== undefined)
     const { clock } = options
-    const times = { warmUpMs: sampleMs * WARM_UP_SHARE, sampleMs, clock }
+    const times = { warmUpMs: warmUpMsOf(sampleMs), sampleMs, clock }
     for (const planned of plan) {
       turns.push(await runTurn(comparison, planned, times, options.signal))
       options.onTurn?.(turns.length, plan.length)
@@ -99,13 +101,17 @@ async function trial(
   }
   const left = allottedMs - (performance.now() - start)
   const turnCount = roles.length + 1
-  const sampleMsOf = (rounds: number) =>
-    (left / rounds - overheadMs) / (turnCount * (1 + WARM_UP_SHARE))
+  const sampleMsOf = (rounds: number) => {
+    const each = (left / rounds - overheadMs) / turnCount
+    return Math.min(each - WARM_UP_MS_MIN, each / (1 + WARM_UP_SHARE))
+  }
   const roundCount =
-    ROUND_COUNTS.find((rounds) => sampleMsOf(rounds) >= 3 * SAMPLE_MS.least) ?? ROUND_COUNTS.at(-1)!
+    ROUND_COUNTS.find((rounds) => sampleMsOf(rounds) >= SAMPLE_MS.enough) ?? ROUND_COUNTS.at(-1)!
   const sampleMs = Math.min(SAMPLE_MS.most, Math.max(SAMPLE_MS.least, sampleMsOf(roundCount)))
   return { roundCount, sampleMs }
 }
+
+const warmUpMsOf = (sampleMs: number): number => Math.max(WARM_UP_MS_MIN, WARM_UP_SHARE * sampleMs)
 
 /** @throws Error for a subject that fails; what it proves is for the flags to judge */
 async function runTurn(
