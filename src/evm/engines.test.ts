@@ -8,7 +8,6 @@ import { Fork } from '../base/index.ts'
 import { EvmEngine } from '../kernels/index.ts'
 import './evm.bench.ts'
 import './startUp.bench.ts'
-import './storageAccess.bench.ts'
 import { Machine } from './machine.ts'
 import { addressOf, assemble, type RunOptions, runCode, World } from './testWorld.suite.ts'
 

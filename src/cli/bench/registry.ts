@@ -7,7 +7,7 @@ type GroupFile = { readonly CASES: readonly BenchCase[] }
 const FILES: Readonly<Record<BenchGroup, () => Promise<GroupFile>>> = {
   trie: () => import('./cases/trie.ts'),
   layers: async () => ({ CASES: [] }),
-  words: async () => ({ CASES: [] }),
+  words: () => import('./cases/words.ts'),
   keccak: () => import('./cases/keccak.ts'),
   evm: async () => ({ CASES: [] }),
   blocks: async () => ({ CASES: [] }),
