@@ -18,4 +18,6 @@ export {
   type NodeArenaErrorCode,
   type NodeArenaOptions,
   type NodeHandle,
+  type NodeMemory,
 } from './nodeArena.ts'
+export { NodeWindow, NodeWindowLoan, type NodeWindowShare } from './nodeWindow.ts'

@@ -54,12 +54,28 @@ type WebAssemblyApi = {
   }) => SharedMemory
 }
 
+/** Memory with nodes in it, as its owner's thread has it or another one: what the walks and the kernel work on. */
+export type NodeMemory = {
+  /** What a kernel is instantiated on. */
+  readonly memory: { readonly buffer: ArrayBufferLike }
+  readonly bytes: Uint8Array
+  /** The same memory as words; a node's first word is at handle x 2. */
+  readonly words: Uint32Array
+  /** Where the regions of this thread's kernel begin; `layout.ts` counts from there. A multiple of 16. */
+  readonly regionOffset: number
+  /** @throws VarveError ARENA_FULL */
+  allocate(byteCount: number): NodeHandle
+  slotBytes(handle: NodeHandle): number
+  free(handle: NodeHandle): void
+}
+
 export type NodeArenaOptions = {
   /** Most bytes the memory may take, at most 2 GiB less one page; 1 GiB without it. Reserved as address space. */
   readonly bytesMax?: number
 }
 
-export class NodeArena {
+export class NodeArena implements NodeMemory {
+  readonly regionOffset = 0
   /** What a kernel is instantiated on. */
   readonly memory: { readonly buffer: ArrayBufferLike }
   /** Most bytes the memory may take. */

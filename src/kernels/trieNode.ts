@@ -11,8 +11,8 @@ import {
   LENGTH_OFFSET,
   LIST_CAPACITY,
   LIST_OFFSET,
-  type NodeArena,
   type NodeHandle,
+  type NodeMemory,
   RECORD_OFFSET,
 } from '../arena/index.ts'
 import { assert, HASH_BYTES } from '../base/index.ts'
@@ -53,10 +53,10 @@ export type EncodingSink = (
 ) => void
 
 const wasmModule = new KernelModule<TrieNodeExports>(trieNodeModule)
-const kernels = new WeakMap<NodeArena, TrieNodeKernel>()
+const kernels = new WeakMap<NodeMemory, TrieNodeKernel>()
 
-/** The kernel of an arena, made when first asked for. Belongs to the arena's owner thread. */
-export function trieNodeKernel(arena: NodeArena): TrieNodeKernel {
+/** The kernel of an arena or a window, made when first asked for. Belongs to the thread that has it. */
+export function trieNodeKernel(arena: NodeMemory): TrieNodeKernel {
   let kernel = kernels.get(arena)
   if (kernel === undefined) {
     kernel = new TrieNodeKernel(arena)
@@ -67,7 +67,7 @@ export function trieNodeKernel(arena: NodeArena): TrieNodeKernel {
 
 /** Makes `implementation` serve an arena, for tests and comparisons. */
 export function useTrieNodeImplementation(
-  arena: NodeArena,
+  arena: NodeMemory,
   implementation: TrieNodeImplementation,
 ): void {
   kernels.set(arena, new TrieNodeKernel(arena, implementation))
@@ -75,11 +75,17 @@ export function useTrieNodeImplementation(
 
 export class TrieNodeKernel {
   readonly implementation: TrieNodeImplementation
-  private readonly arena: NodeArena
+  private readonly arena: NodeMemory
   private readonly code: TrieNodeExports
+  // The regions of this thread, in bytes of the memory.
+  private readonly scratch: number
+  private readonly list: number
+  private readonly records: number
+  private readonly lengths: number
+  private readonly encodings: number
 
   /** @param implementation forces one; without it the kernel serves wherever it can */
-  constructor(arena: NodeArena, implementation?: TrieNodeImplementation) {
+  constructor(arena: NodeMemory, implementation?: TrieNodeImplementation) {
     this.arena = arena
     const wasm = implementation === 'reference' ? undefined : wasmModule.instantiate(arena.memory)
     assert(
@@ -88,7 +94,13 @@ export class TrieNodeKernel {
     )
     this.implementation = wasm === undefined ? 'reference' : 'kernel'
     this.code = wasm ?? new TrieNodeReference(arena)
-    this.code.prepare(KECCAK_SCRATCH_OFFSET)
+    const { regionOffset } = arena
+    this.scratch = regionOffset + KECCAK_SCRATCH_OFFSET
+    this.list = regionOffset + LIST_OFFSET
+    this.records = regionOffset + RECORD_OFFSET
+    this.lengths = regionOffset + LENGTH_OFFSET
+    this.encodings = regionOffset + ENCODING_OFFSET
+    this.code.prepare(this.scratch)
   }
 
   /**
@@ -100,8 +112,8 @@ export class TrieNodeKernel {
   hashNodes(handles: Uint32Array, start: number, end: number, isRoot: boolean): void {
     while (start < end) {
       const count = Math.min(end - start, LIST_CAPACITY)
-      this.arena.words.set(handles.subarray(start, start + count), LIST_OFFSET / 4)
-      const done = this.hashInto(count, ENCODING_OFFSET, ENCODING_BYTES, isRoot)
+      this.arena.words.set(handles.subarray(start, start + count), this.list / 4)
+      const done = this.hashInto(count, this.encodings, ENCODING_BYTES, isRoot)
       start += done
       if (done === count) continue
       this.withRoomFor(handles[start]! as NodeHandle, (offset, byteCount) => {
@@ -122,9 +134,9 @@ export class TrieNodeKernel {
     let start = 0
     while (start < count) {
       const asked = Math.min(count - start, LIST_CAPACITY)
-      this.arena.words.set(handles.subarray(start, start + asked), LIST_OFFSET / 4)
-      const done = this.encodeInto(asked, ENCODING_OFFSET, ENCODING_BYTES)
-      if (done > 0) this.sinkFrom(ENCODING_OFFSET, done, sink)
+      this.arena.words.set(handles.subarray(start, start + asked), this.list / 4)
+      const done = this.encodeInto(asked, this.encodings, ENCODING_BYTES)
+      if (done > 0) this.sinkFrom(this.encodings, done, sink)
       start += done
       if (done > 0) continue
       this.withRoomFor(handles[start]! as NodeHandle, (offset, byteCount) => {
@@ -143,7 +155,7 @@ export class TrieNodeKernel {
    * @throws VarveError ARENA_FULL where `bytes` are over 256 KiB and find no room
    */
   isHashOf(bytes: Uint8Array, hash: Uint8Array): boolean {
-    if (bytes.length <= ENCODING_BYTES) return this.compareHash(bytes, hash, ENCODING_OFFSET)
+    if (bytes.length <= ENCODING_BYTES) return this.compareHash(bytes, hash, this.encodings)
     const room = this.arena.allocate(bytes.length)
     const head = this.arena.words[room * 2]!
     const equal = this.compareHash(bytes, hash, room * 8)
@@ -154,32 +166,32 @@ export class TrieNodeKernel {
   /** Hashes the first `count` of the list with encodings in the region given; returns how many it did. */
   private hashInto(count: number, output: number, outputBytes: number, isRoot: boolean): number {
     return this.code.hashNodes(
-      LIST_OFFSET,
+      this.list,
       count,
       output,
       outputBytes,
-      RECORD_OFFSET,
-      KECCAK_SCRATCH_OFFSET,
+      this.records,
+      this.scratch,
       isRoot ? 1 : 0,
     )
   }
 
   private encodeInto(count: number, output: number, outputBytes: number): number {
-    return this.code.encodeNodes(LIST_OFFSET, count, output, outputBytes, LENGTH_OFFSET)
+    return this.code.encodeNodes(this.list, count, output, outputBytes, this.lengths)
   }
 
   private compareHash(bytes: Uint8Array, hash: Uint8Array, offset: number): boolean {
     const memory = this.arena.bytes
     memory.set(bytes, offset)
-    this.code.hash(offset, bytes.length, LENGTH_OFFSET, KECCAK_SCRATCH_OFFSET)
+    this.code.hash(offset, bytes.length, this.lengths, this.scratch)
     for (let index = 0; index < HASH_BYTES; index++)
-      if (memory[LENGTH_OFFSET + index] !== hash[index]) return false
+      if (memory[this.lengths + index] !== hash[index]) return false
     return true
   }
 
   private sinkFrom(offset: number, count: number, sink: EncodingSink): void {
     const { bytes, words } = this.arena
-    const lengths = words.subarray(LENGTH_OFFSET / 4, LENGTH_OFFSET / 4 + count)
+    const lengths = words.subarray(this.lengths / 4, this.lengths / 4 + count)
     sink(bytes, offset, lengths, count)
   }
 
@@ -188,7 +200,7 @@ export class TrieNodeKernel {
     const byteCount = encodingBytesMax(this.arena, handle)
     const room = this.arena.allocate(byteCount)
     const head = this.arena.words[room * 2]!
-    this.arena.words[LIST_OFFSET / 4] = handle
+    this.arena.words[this.list / 4] = handle
     try {
       use(room * 8, this.arena.slotBytes(room))
     } finally {

@@ -38,6 +38,7 @@ import {
 import { assert, VERIFY } from '../base/index.ts'
 import type { TrieNodeKernel } from '../kernels/index.ts'
 import type { Guesses } from './lookup.ts'
+import type { TrieHelpers } from './subtree.ts'
 
 /**
  * Where a trie gets the nodes that are not in memory.
@@ -56,6 +57,8 @@ export type TrieCore = {
   readonly kernel: TrieNodeKernel
   readonly reader: NodeReader
   readonly guesses: Guesses
+  /** Threads that may help. */
+  readonly helpers: TrieHelpers | undefined
   /** The current tree; a stub where nothing of it is loaded; 0 where it is empty. */
   root: NodeHandle
   /** The tree of the last commit. */
@@ -68,6 +71,13 @@ export type TrieCore = {
   usedBytes: number
   /** Rises with every change to the shape in memory that ends the life of handles which an iterator may hold. */
   shapeVersion: number
+  /** Changes since the last hash, and since the last commit; they may cancel out. */
+  unhashedCount: number
+  uncommittedCount: number
+  /** Most bytes of a value that was ever in memory. */
+  valueBytesMax: number
+  /** Pieces of a commit are out: nodes may not be freed. */
+  isCommitOpen: boolean
 }
 
 /** Allocates for a trie. @throws VarveError ARENA_FULL */
@@ -92,6 +102,7 @@ export function newLeaf(
   depth: number,
 ): NodeHandle {
   const valueLength = value.length
+  if (valueLength > core.valueBytesMax) core.valueBytesMax = valueLength
   const handle = allocateNode(core, KEY_OFFSET + keyBytes + valueLength)
   const { bytes, words } = core.arena
   const word = handle * HANDLE_WORDS
@@ -209,7 +220,7 @@ export function hashOf(core: TrieCore, handle: NodeHandle): Uint8Array {
 const SHORT_COPY_BYTES = 160
 
 /** A copy outside of shared memory, whatever the source is. */
-export function copyBytes(source: Uint8Array, start: number, end: number): Uint8Array {
+export function copyBytes(source: Uint8Array, start: number, end: number): Uint8Array<ArrayBuffer> {
   const length = end - start
   const copy = new Uint8Array(length)
   // A view costs more than copying a short string byte by byte.

@@ -54,6 +54,10 @@ export function trieDisposed(): VarveError<TrieErrorCode> {
   return new VarveError('TRIE_DISPOSED', 'the trie was disposed of')
 }
 
+export function trieBusy(): VarveError<TrieErrorCode> {
+  return new VarveError('TRIE_BUSY', 'the trie is closed: a commit of it has not ended')
+}
+
 /** Error codes of the trie. */
 export type TrieErrorCode =
   /** A node that the root commits to is not where the reader looks. */
@@ -66,3 +70,5 @@ export type TrieErrorCode =
   | 'TRIE_VALUE_INVALID'
   /** The trie was used after `dispose`. */
   | 'TRIE_DISPOSED'
+  /** The trie was used while the pieces of a commit were out. */
+  | 'TRIE_BUSY'

@@ -9,26 +9,32 @@
 import {
   BODY_WORD,
   DETAIL_WORD,
+  FLAG_COMMITTED,
   FLAG_DIRTY,
   HANDLE_WORDS,
   KIND_MASK,
   NO_NODE,
+  type NodeHandle,
   NodeKind,
+  type NodeMemory,
 } from '../arena/index.ts'
 import { assert } from '../base/index.ts'
+import type { TrieNodeKernel } from '../kernels/index.ts'
 import type { TrieCore } from './core.ts'
 import { HandleList } from './handleList.ts'
+import { hashShared, mayShare } from './subtree.ts'
 
 // Numbers of the layout, in this file for speed.
 const BRANCH = 3
 const EXTENSION = 2
 const KIND = 0xff
 const DIRTY = 0x100
+const COMMITTED = 0x200
 const WORDS = 2
 const DETAIL = 1
 const BODY = 10
 assert(BRANCH === NodeKind.Branch && EXTENSION === NodeKind.Extension, 'hash: node kinds')
-assert(KIND === KIND_MASK && DIRTY === FLAG_DIRTY, 'hash: flags')
+assert(KIND === KIND_MASK && DIRTY === FLAG_DIRTY && COMMITTED === FLAG_COMMITTED, 'hash: flags')
 assert(WORDS === HANDLE_WORDS && DETAIL === DETAIL_WORD && BODY === BODY_WORD, 'hash: layout')
 
 /** Dirty nodes by height. Used by one call at a time: nothing in between calls a reader. */
@@ -40,17 +46,38 @@ const levels: HandleList[] = [new HandleList()]
  * @throws VarveError ARENA_FULL; the rest is hashed by the next call
  */
 export function hashTree(core: TrieCore): void {
-  const { arena, kernel, root } = core
+  const { arena, kernel, root, helpers } = core
   if (root === NO_NODE || (arena.words[root * WORDS]! & DIRTY) === 0) return
+  const alone = (): void => hashBelow(arena, kernel, root, true)
+  if (helpers === undefined || !mayShare(core)) alone()
+  else
+    helpers.choose('hash', core.unhashedCount, alone, () => {
+      hashShared(core, helpers)
+      alone()
+    })
+  core.unhashedCount = 0
+}
+
+/**
+ * The same for the nodes from `node` down. Subtrees that share no node may be hashed on several threads at a time.
+ * @param isRoot a root is hashed even where its encoding is shorter than a hash
+ */
+export function hashBelow(
+  { words }: NodeMemory,
+  kernel: TrieNodeKernel,
+  node: NodeHandle,
+  isRoot: boolean,
+): void {
+  if (node === NO_NODE || (words[node * WORDS]! & DIRTY) === 0) return
   for (const level of levels) level.count = 0
-  const height = collect(arena.words, root)
+  const height = collect(words, node)
   for (let index = 0; index < height; index++) {
     const level = levels[index]!
     kernel.hashNodes(level.handles, 0, level.count, false)
   }
   const top = levels[height]!
-  assert(top.count === 1 && top.handles[0] === root, 'hash: the root stands alone at the top')
-  kernel.hashNodes(top.handles, 0, 1, true)
+  assert(top.count === 1 && top.handles[0] === node, 'hash: the top node stands alone in its row')
+  kernel.hashNodes(top.handles, 0, 1, isRoot)
 }
 
 /** Files a dirty node and all dirty ones below it; returns its height over the lowest of them. */
@@ -73,4 +100,16 @@ function collect(words: Uint32Array, handle: number): number {
   if (height >= levels.length) levels.push(new HandleList())
   levels[height]!.push(handle)
   return height
+}
+
+/** Marks all nodes of a subtree that no commit has taken as not hashed. */
+export function markDirty(words: Uint32Array, handle: number): void {
+  const word = handle * WORDS
+  if ((words[word]! & COMMITTED) !== 0) return
+  words[word]! |= DIRTY
+  const kind = words[word]! & KIND
+  if (kind === EXTENSION) markDirty(words, words[word + BODY]!)
+  if (kind !== BRANCH) return
+  for (let mask = words[word + DETAIL]! & 0xffff; mask !== 0; mask &= mask - 1)
+    markDirty(words, words[word + BODY + 31 - Math.clz32(mask & -mask)]!)
 }

@@ -1,6 +1,14 @@
 /** The Merkle Patricia trie: nodes, paths and hashes; nothing of accounts. */
 export type { TrieChange } from './batch.ts'
-export type { CommitOptions } from './commit.ts'
+export { type ChangePiece, pieceBuffers } from './changeList.ts'
+export {
+  type ChangeColumns,
+  ColumnNodeSet,
+  columnBuffers,
+  encodeChanges,
+  tellChanges,
+} from './columnSet.ts'
+export type { CommitOptions, OpenCommit } from './commit.ts'
 export type { NodeReader } from './core.ts'
 export type { TrieErrorCode } from './faults.ts'
 export type { IterationOptions, TrieEntry } from './iterate.ts'
@@ -15,6 +23,7 @@ export {
   type NodeSet,
   type NodeSetErrorCode,
   NodeShape,
+  type NodeSink,
   type NodeWrite,
   type WalkableNodeSet,
 } from './nodeSet.ts'
@@ -27,4 +36,12 @@ export {
   verifyProof,
 } from './proof.ts'
 export { orderedRoot, StackTrie, type StackTrieErrorCode, type StackTrieSink } from './stackTrie.ts'
+export {
+  resultBuffers,
+  runSubtreeTask,
+  type SharedOperation,
+  type SubtreeResult,
+  type SubtreeTask,
+  type TrieHelpers,
+} from './subtree.ts'
 export { NO_READER, Trie, type TrieOptions } from './trie.ts'

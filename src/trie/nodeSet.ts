@@ -5,7 +5,7 @@
  * The bytes of all nodes lie in a few big arrays; entries are views on them, made when first asked for. Treat them as
  * read-only: a set may be shared by many consumers.
  */
-import { EMPTY_BYTES, VarveError } from '../base/index.ts'
+import { VarveError } from '../base/index.ts'
 import { pathText } from './faults.ts'
 
 /** A node to write. Embedded nodes (shorter than 32 bytes) are part of their parents and never listed. */
@@ -39,7 +39,7 @@ export type NodeSet = {
   readonly nodes: readonly NodeWrite[]
   /** Children before parents. */
   readonly deletions: readonly NodeDeletion[]
-  /** In key order; empty unless the commit was asked for leaves. */
+  /** Those of one node side by side, in the order of the nodes; empty unless the commit was asked for leaves. */
   readonly leaves: readonly LeafWrite[]
 }
 
@@ -57,10 +57,26 @@ export type NodeEntry = {
   bytes: Uint8Array
   start: number
   end: number
+  /** The hash of the node lies here from `hashStart`, 32 bytes. */
+  hashes: Uint8Array
+  hashStart: number
+  /** Bytes that were stored there; `undefined` where there were none, or the commit left them out. */
+  previous: Uint8Array | undefined
   /** None for a deletion. */
   shape: NodeShape
   /** Of the node that was stored there before. */
   formerShape: NodeShape
+}
+
+/**
+ * Takes the changes of a commit one by one, in an order that does not depend on how the commit was made: children
+ * before parents, subtrees in the order of their nibbles, a leaf right after the node that holds it.
+ */
+export type NodeSink = {
+  /** A node is to be written or deleted. The entry is good for the call; the memory that it names may be kept. */
+  node(entry: Readonly<NodeEntry>): void
+  /** A leaf or branch value is new. @param parentHash of the node just told, which holds it. All may be kept. */
+  leaf(value: Uint8Array, parentHash: Uint8Array, key: Uint8Array): void
 }
 
 /** A node set that can be walked without an object an entry. */
@@ -164,123 +180,6 @@ function mergedLeaves(
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index])
-}
-
-/** In place of the index of an encoding: there is none. */
-export const NO_ENCODING = -1
-
-/** Columns of the writes: entry i has path, hash, an encoding, and perhaps the encoding it replaces. */
-export type NodeSetColumns = {
-  /** Paths, one behind the other, writes and deletions in the order they were found. */
-  readonly paths: Uint8Array
-  readonly pathEnds: readonly number[]
-  /** Index of the new bytes among the encodings, or NO_ENCODING for a deletion. */
-  readonly encodingIndexes: readonly number[]
-  /** Index of the previous bytes among the encodings, or NO_ENCODING. */
-  readonly previousIndexes: readonly number[]
-  /** Shape of the new node, and that of the former one shifted left by SHAPE_SHIFT. */
-  readonly shapes: readonly number[]
-  /** Hash of encoding i at 32 x i. */
-  readonly hashes: Uint8Array
-  /** Encodings in their order, one behind the other within a chunk. */
-  readonly chunks: readonly Uint8Array[]
-  /** Chunk of encoding i, and its end there. */
-  readonly encodingChunks: readonly number[]
-  readonly encodingEnds: readonly number[]
-  readonly leaves: readonly LeafWrite[]
-}
-
-/** Of the former shape in a column of shapes. */
-export const SHAPE_SHIFT = 2
-const SHAPE_MASK = 3
-
-/** A node set over columns: entries are made when first asked for. */
-export class ColumnNodeSet implements WalkableNodeSet {
-  readonly root: Uint8Array
-  readonly leaves: readonly LeafWrite[]
-  private readonly columns: NodeSetColumns
-  private entries: { nodes: NodeWrite[]; deletions: NodeDeletion[] } | undefined
-
-  constructor(root: Uint8Array, columns: NodeSetColumns) {
-    this.root = root
-    this.leaves = columns.leaves
-    this.columns = columns
-  }
-
-  get nodes(): readonly NodeWrite[] {
-    return this.materialize().nodes
-  }
-
-  get deletions(): readonly NodeDeletion[] {
-    return this.materialize().deletions
-  }
-
-  walk(visit: (entry: Readonly<NodeEntry>) => void): void {
-    const { paths, pathEnds, encodingIndexes, shapes, chunks } = this.columns
-    const { encodingChunks, encodingEnds } = this.columns
-    const entry: NodeEntry = {
-      paths,
-      pathStart: 0,
-      pathEnd: 0,
-      bytes: EMPTY_BYTES,
-      start: 0,
-      end: 0,
-      shape: NodeShape.None,
-      formerShape: NodeShape.None,
-    }
-    for (let index = 0; index < pathEnds.length; index++) {
-      entry.pathStart = entry.pathEnd
-      entry.pathEnd = pathEnds[index]!
-      const encoding = encodingIndexes[index]!
-      if (encoding === NO_ENCODING) {
-        entry.start = 0
-        entry.end = 0
-      } else {
-        entry.bytes = chunks[encodingChunks[encoding]!]!
-        entry.start = this.encodingStart(encoding)
-        entry.end = encodingEnds[encoding]!
-      }
-      entry.shape = (shapes[index]! & SHAPE_MASK) as NodeShape
-      entry.formerShape = ((shapes[index]! >> SHAPE_SHIFT) & SHAPE_MASK) as NodeShape
-      visit(entry)
-    }
-  }
-
-  private materialize(): { nodes: NodeWrite[]; deletions: NodeDeletion[] } {
-    if (this.entries !== undefined) return this.entries
-    const { paths, pathEnds, hashes, encodingIndexes, previousIndexes } = this.columns
-    const nodes: NodeWrite[] = []
-    const deletions: NodeDeletion[] = []
-    let pathStart = 0
-    for (let index = 0; index < pathEnds.length; index++) {
-      const pathEnd = pathEnds[index]!
-      const path = paths.subarray(pathStart, pathEnd)
-      pathStart = pathEnd
-      const encodingIndex = encodingIndexes[index]!
-      const previous = this.encoding(previousIndexes[index]!)
-      const bytes = this.encoding(encodingIndex)
-      if (bytes === undefined) {
-        deletions.push({ path, previous })
-        continue
-      }
-      const hash = hashes.subarray(32 * encodingIndex, 32 * encodingIndex + 32)
-      nodes.push({ path, hash, bytes, previous })
-    }
-    this.entries = { nodes, deletions }
-    return this.entries
-  }
-
-  private encoding(index: number): Uint8Array | undefined {
-    if (index === NO_ENCODING) return undefined
-    const { chunks, encodingChunks, encodingEnds } = this.columns
-    return chunks[encodingChunks[index]!]!.subarray(this.encodingStart(index), encodingEnds[index]!)
-  }
-
-  private encodingStart(index: number): number {
-    const { encodingChunks, encodingEnds } = this.columns
-    const isFirst = index === 0 || encodingChunks[index - 1] !== encodingChunks[index]
-    return isFirst ? 0 : encodingEnds[index - 1]!
-  }
 }
 
 /** Error codes of this module. */

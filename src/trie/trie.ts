@@ -21,7 +21,9 @@ import {
 } from '../base/index.ts'
 import { trieNodeKernel } from '../kernels/index.ts'
 import type { TrieChange } from './batch.ts'
-import { type CommitOptions, commitTree } from './commit.ts'
+import type { ChangePiece } from './changeList.ts'
+import type { ColumnNodeSet } from './columnSet.ts'
+import { type CommitOptions, commitInPieces, commitTree, type OpenCommit } from './commit.ts'
 import {
   copyBytes,
   freeSubtree,
@@ -31,15 +33,15 @@ import {
   newStub,
   type TrieCore,
 } from './core.ts'
-import { keyInvalid, trieDisposed } from './faults.ts'
+import { keyInvalid, trieBusy, trieDisposed } from './faults.ts'
 import { HandleList } from './handleList.ts'
 import { hashTree } from './hashTree.ts'
 import { type IterationOptions, type TrieEntry, TrieIterator } from './iterate.ts'
 import { dropLinks } from './load.ts'
 import { Guesses, lookUp, type ValueVisitor, type Wanted } from './lookup.ts'
-import type { WalkableNodeSet } from './nodeSet.ts'
 import { findLeaf, findNode, leafValue } from './read.ts'
 import { shrinkTree } from './shrink.ts'
+import { mayShare, type TrieHelpers } from './subtree.ts'
 import { applyChanges } from './update.ts'
 
 /** A reader with nothing to read, for a trie that starts empty and stays in memory. */
@@ -50,6 +52,8 @@ export type TrieOptions = {
   /** Root hash of the state to open; the empty trie without it. Nothing is read until it is needed. */
   readonly root?: Uint8Array
   readonly reader?: NodeReader
+  /** Threads that may help to hash and to commit. Results do not depend on them. */
+  readonly helpers?: TrieHelpers
 }
 
 export class Trie {
@@ -57,19 +61,24 @@ export class Trie {
   private isDisposed = false
 
   constructor(options: TrieOptions) {
-    const { arena, root = EMPTY_TRIE_ROOT, reader = NO_READER } = options
+    const { arena, root = EMPTY_TRIE_ROOT, reader = NO_READER, helpers } = options
     assert(root.length === HASH_BYTES, 'trie: a root is 32 bytes')
     this.core = {
       arena,
       kernel: trieNodeKernel(arena),
       reader,
       guesses: new Guesses(),
+      helpers,
       root: NO_NODE,
       committedRoot: NO_NODE,
       retired: [],
       linkCount: 0,
       usedBytes: 0,
       shapeVersion: 0,
+      unhashedCount: 0,
+      uncommittedCount: 0,
+      valueBytesMax: 0,
+      isCommitOpen: false,
     }
     if (bytesEqual(root, EMPTY_TRIE_ROOT)) return
     this.core.root = newStub(this.core, root, 0)
@@ -141,13 +150,35 @@ export class Trie {
    * the caller makes it so before nodes are next read. The trie stays usable.
    * @throws VarveError TRIE_DISPOSED, ARENA_FULL; nothing is committed then
    */
-  commit(options?: CommitOptions): WalkableNodeSet {
+  commit(options?: CommitOptions): ColumnNodeSet {
     return commitTree(this.live(), options)
+  }
+
+  /**
+   * As `commit`, for a consumer that works while the walk goes on, on a thread of its own perhaps: `take` gets the
+   * change in pieces, which `encodeChanges` turns into nodes wherever the arena's memory is. The trie is closed, with
+   * TRIE_BUSY, until the commit that is returned is told to `finish` or to `cancel`.
+   * @throws VarveError TRIE_DISPOSED, ARENA_FULL, and what `take` throws; nothing is committed then
+   */
+  commitInPieces(take: (piece: ChangePiece) => void, options?: CommitOptions): OpenCommit {
+    return commitInPieces(this.live(), take, options)
+  }
+
+  /** Changes since the last commit, as many as were asked for; some may cancel out. */
+  get changeCount(): number {
+    return this.core.uncommittedCount
+  }
+
+  /** Whether other threads can take part in a commit: the tree has subtrees, and no value is above 128 KiB. */
+  get mayShare(): boolean {
+    return mayShare(this.core)
   }
 
   /** Gives up all changes since the last commit. */
   rollback(): void {
     const core = this.live()
+    core.unhashedCount = 0
+    core.uncommittedCount = 0
     if (core.root === core.committedRoot) return
     for (const handle of core.retired) dropLinks(core, handle)
     core.retired.length = 0
@@ -232,6 +263,7 @@ export class Trie {
 
   private live(): TrieCore {
     if (this.isDisposed) throw trieDisposed()
+    if (this.core.isCommitOpen) throw trieBusy()
     return this.core
   }
 }

@@ -84,6 +84,8 @@ export function applyChanges(core: TrieCore, changes: readonly TrieChange[]): bo
     settle(update)
     core.root = after
     core.shapeVersion++
+    core.unhashedCount += batch.count
+    core.uncommittedCount += batch.count
     return true
   } catch (fault) {
     for (const handle of update.created) freeNode(core, handle)

@@ -11,8 +11,8 @@ import {
   HANDLE_WORDS,
   KEY_OFFSET,
   KIND_MASK,
-  type NodeArena,
   NodeKind,
+  type NodeMemory,
   REFERENCE_LENGTH_SHIFT,
   REFERENCE_OFFSET,
   VALUE_SLOT,
@@ -23,7 +23,7 @@ import { keccak256ReferenceInto } from './keccak.ts'
 const HASH_BYTES = 32
 
 /** Bytes that a node's encoding needs at most, with slack; the same bound as the kernel's. */
-export function encodingBytesMax(arena: NodeArena, handle: number): number {
+export function encodingBytesMax(arena: NodeMemory, handle: number): number {
   const { words } = arena
   const word = handle * HANDLE_WORDS
   switch (words[word]! & KIND_MASK) {
@@ -40,11 +40,11 @@ export function encodingBytesMax(arena: NodeArena, handle: number): number {
 
 /** Same functions, arguments and results as the exports of the kernel. */
 export class TrieNodeReference {
-  private readonly arena: NodeArena
+  private readonly arena: NodeMemory
   private bytes: Uint8Array
   private words: Uint32Array
 
-  constructor(arena: NodeArena) {
+  constructor(arena: NodeMemory) {
     this.arena = arena
     this.bytes = arena.bytes
     this.words = arena.words
