@@ -10,6 +10,7 @@ type CreateFlags = {
   readonly numAccounts: number
   readonly initAccountBalance: bigint
   readonly mainSignerAccounts?: number
+  readonly moduleWorkingSetSize: number
   readonly json?: boolean
 }
 
@@ -34,6 +35,12 @@ export function addCreateDbCommand(program: Command): void {
       `accounts with keys and tokens (default: ${SIGNERS}, or all)`,
       parseCount,
     )
+    .option(
+      '--module-working-set-size <count>',
+      'how often each contract stands, for runs that spread their calls',
+      parsePositive,
+      1,
+    )
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
@@ -55,6 +62,7 @@ function runCreate(flags: CreateFlags): void {
       folder: flags.dataDir,
       accounts,
       signers,
+      moduleCopies: flags.moduleWorkingSetSize,
       balance: flags.initAccountBalance,
       onAccount: (done, total) => bar.update(done, total),
     })

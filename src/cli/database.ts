@@ -56,7 +56,10 @@ export async function withEngine<Result>(
 }
 
 /** Where a database folder has its block journal. */
-const JOURNAL_FOLDER = 'journal'
+export function journalFolder(folder: string): string {
+  return join(folder, 'journal')
+}
+
 /** The journal makes blocks durable, so the store is written when memory asks for it, or after so long. */
 export const BATCH_MS = 30_000
 
@@ -72,7 +75,7 @@ export function openDatabase(folder: string, sync: JournalSync): WritableDatabas
   // What is gone from the journal must be on the disk in the store.
   const store = openLmdbStore(folder, { sync: sync.mode === 'os' ? 'os' : 'always' })
   try {
-    const journal = openBlockJournal(join(folder, JOURNAL_FOLDER), sync)
+    const journal = openBlockJournal(journalFolder(folder), sync)
     const close = (): void => {
       journal.close()
       store.close()

@@ -60,6 +60,11 @@ export type EngineOptions = {
   /** Milliseconds from a block's acceptance to its write, at most, while blocks keep coming; 2,000 without it. */
   readonly batchMilliseconds?: number
   /**
+   * When accepted blocks are written: as they become many, old or large, or by `flush` and by the end of a pipeline
+   * alone. Then every change is held in memory until it is used up, which ends the engine with ARENA_CHUNKS_FULL.
+   */
+  readonly writes?: 'when due' | 'on flush'
+  /**
    * How many blocks behind the head a state is kept: 0 up, 128 without it. As far back questions are answered and the
    * head can move. Cost: the change of each of these blocks in memory or in the store, no trie nodes. A smaller number
    * than before takes effect with the next block, a larger one as blocks come.

@@ -234,6 +234,7 @@ export class Intake {
   }
 
   private isWriteDue(): boolean {
+    if (this.options.writes === 'on flush') return false
     const { waitingCount, waitingBytes, isWriteDue } = this.parts.chain
     return (
       waitingCount >= this.batchBlockCount ||

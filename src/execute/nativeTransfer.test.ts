@@ -114,9 +114,9 @@ function randomTransfer(prng: Prng, count: number, nonce: bigint): Transaction {
   } as Partial<TransactionFields>)
 }
 
-test('random blocks of transfers: the native outcome is the EVM’s, whole', () => {
+test('A24: random blocks of transfers: the native outcome is the EVM’s, whole', () => {
   let transferCount = 0
-  for (let seed = 1; seed <= 300; seed++) {
+  for (let seed = 1; seed <= 1000; seed++) {
     const prng = new Prng(seed)
     const fork = prng.pick(FORKS)
     const made = randomWorld(prng)
@@ -130,7 +130,7 @@ test('random blocks of transfers: the native outcome is the EVM’s, whole', () 
     assert.deepEqual(outcome, evm(), `seed ${seed}`)
     transferCount += made.sent.length
   }
-  assert.ok(transferCount > 3000, 'the blocks have transfers')
+  assert.ok(transferCount > 10_000, 'the blocks have transfers')
 })
 
 const RICH: TestAccount = { address: addressAt(0), balance: ETHER }
@@ -169,7 +169,7 @@ test('what is no plain transfer is left to the EVM, with the same outcome', () =
   }
 })
 
-test('a refused transfer is refused by both ways with the same code and place', () => {
+test('A24: a refused transfer is refused by both ways with the same code and place', () => {
   const cases: [string, object, object?][] = [
     ['TX_NONCE_TOO_HIGH', { nonce: 1n }],
     ['TX_NONCE_TOO_LOW', {}, { nonce: 1n }],

@@ -1,9 +1,9 @@
 /**
- * Who is in a benchmark's database. Nothing of it is stored but two numbers in block 0: addresses follow from indexes.
+ * Who is in a benchmark's database. Nothing of it is stored but some numbers in block 0: addresses follow from indexes.
  *
  *     index 0 … signers-1          accounts with keys: 1, 2, 3, …; they hold tokens, too
  *     signers … accounts-1         accounts without keys:  "account:" ‖ 0 (4) ‖ index (8)
- *     contracts                                            "contract" ‖ 0 (4) ‖ index (8)
+ *     contracts, in one copy or some                       "contract" ‖ copy (4) ‖ index (8)
  *     made by a run                                        "created:" ‖ run (4) ‖ index (8)
  *
  * Everybody knows these keys. They are for benchmarks, and for nothing else.
@@ -27,10 +27,14 @@ export type AccountCounts = {
   /** With signers, without contracts. */
   readonly accounts: number
   readonly signers: number
+  /** How often each contract stands, 1 up. */
+  readonly moduleCopies: number
 }
 
 /** Points that become affine together, at the price of one inversion. */
 const POINTS_AT_ONCE = 1024
+const SHORT_BYTES = 16
+const LONG_BYTES = 24
 const MARK = new TextEncoder().encode('varve/ex')
 const CONTRACT_NAMES = Object.keys(CONTRACTS) as ContractName[]
 
@@ -57,9 +61,9 @@ export class AccountBook {
   }
 }
 
-/** Address of a contract. */
-export function contractAddress(name: ContractName): Uint8Array {
-  return namedAddress('contract', 0, CONTRACT_NAMES.indexOf(name))
+/** Address of a contract. @param copy which of them, 0 up */
+export function contractAddress(name: ContractName, copy = 0): Uint8Array {
+  return namedAddress('contract', copy, CONTRACT_NAMES.indexOf(name))
 }
 
 /** Address of an account that is not there before a run makes it. @param run a number that no other run has */
@@ -67,25 +71,31 @@ export function createdAddress(run: number, index: number): Uint8Array {
   return namedAddress('created:', run, index)
 }
 
-/** The numbers as block 0 carries them. */
-export function encodeCounts({ accounts, signers }: AccountCounts): Uint8Array {
-  const numbers = new Uint8Array(16)
+/** The numbers as block 0 carries them: accounts (8) ‖ signers (8), and copies (8) where there are more than one. */
+export function encodeCounts({ accounts, signers, moduleCopies }: AccountCounts): Uint8Array {
+  const numbers = new Uint8Array(moduleCopies === 1 ? SHORT_BYTES : LONG_BYTES)
   writeUint64BE(numbers, 0, accounts)
   writeUint64BE(numbers, 8, signers)
+  if (moduleCopies > 1) writeUint64BE(numbers, SHORT_BYTES, moduleCopies)
   return bytesConcat(MARK, numbers)
 }
 
 /** @throws VarveError EXECUTOR_DATABASE_OTHER where block 0 was not made by create-db */
 export function decodeCounts(extraData: Uint8Array): AccountCounts {
+  const numbers = extraData.slice(MARK.length)
   const isOurs =
-    extraData.length === MARK.length + 16 && MARK.every((byte, at) => extraData[at] === byte)
+    (numbers.length === SHORT_BYTES || numbers.length === LONG_BYTES) &&
+    MARK.every((byte, at) => extraData[at] === byte)
   if (!isOurs)
     throw new VarveError<AccountBookErrorCode>(
       'EXECUTOR_DATABASE_OTHER',
       'expected a database that create-db has made, got one with another block 0',
     )
-  const numbers = extraData.slice(MARK.length)
-  return { accounts: readUint64BE(numbers, 0), signers: readUint64BE(numbers, 8) }
+  return {
+    accounts: readUint64BE(numbers, 0),
+    signers: readUint64BE(numbers, 8),
+    moduleCopies: numbers.length === LONG_BYTES ? readUint64BE(numbers, SHORT_BYTES) : 1,
+  }
 }
 
 function namedAddress(name: string, group: number, index: number): Uint8Array {

@@ -12,7 +12,7 @@ import { openLmdbStore, type Store } from '../../store/index.ts'
 import { AccountBook, type AccountCounts, contractAddress, encodeCounts } from './accountBook.ts'
 import { CONTRACTS, type ContractName, holdingSlot } from './contracts.ts'
 import { hashAt, hashOrderOf } from './hashOrder.ts'
-import { type MemoryReport, memoryOf } from './report.ts'
+import { MemoryGauge, type MemoryReport } from './report.ts'
 
 export type CreateOptions = AccountCounts & {
   readonly folder: string
@@ -65,18 +65,18 @@ export function createDatabase(options: CreateOptions): CreateReport {
   return {
     accounts,
     signers,
-    contracts: Object.keys(CONTRACTS).length,
+    contracts: contractCount(options),
     seconds,
     accountsPerSecond: accounts / seconds,
     head: { number, hash: toHex(hash), stateRoot: toHex(stateRoot) },
-    memory: memoryOf(),
+    memory: new MemoryGauge().report(),
   }
 }
 
 /** Writes block 0 of a benchmark's chain into an empty store. */
 export function writeDatabase(store: Store, options: Omit<CreateOptions, 'folder'>): Header {
   const { accounts, balance, onAccount } = options
-  const total = accounts + Object.keys(CONTRACTS).length
+  const total = accounts + contractCount(options)
   const book = new AccountBook(options)
   return writeGenesis(store, genesisOf(options), sortedAccounts(book, balance), (done) =>
     onAccount?.(done, total),
@@ -104,27 +104,36 @@ function genesisOf(counts: AccountCounts): Omit<Genesis, 'accounts'> {
   }
 }
 
+function contractCount({ moduleCopies }: AccountCounts): number {
+  return moduleCopies * Object.keys(CONTRACTS).length
+}
+
 function* sortedAccounts(book: AccountBook, balance: bigint): Generator<BulkAccount> {
   const { accounts } = book.counts
   const names = Object.keys(CONTRACTS) as ContractName[]
-  const hashOrder = hashOrderOf(accounts + names.length, (index) =>
-    index < accounts ? book.address(index) : contractAddress(names[index - accounts]!),
+  const nameOf = (index: number) => names[(index - accounts) % names.length]!
+  const hashOrder = hashOrderOf(accounts + contractCount(book.counts), (index) =>
+    index < accounts
+      ? book.address(index)
+      : contractAddress(nameOf(index), Math.floor((index - accounts) / names.length)),
   )
+  // All copies of a contract begin alike.
+  const slotsOf = new Map(names.map((name) => [name, firstSlots(name, book)]))
   for (const index of hashOrder.order) {
     const addressHash = hashAt(hashOrder, index)
-    const name = names[index - accounts]
-    if (name === undefined)
+    if (index < accounts)
       yield { addressHash, nonce: 0n, balance, code: EMPTY_BYTES, slots: NO_SLOTS }
     else {
       // The nonce of a contract that a transaction has made (EIP-161).
-      const slots = slotsOf(name, book)
+      const name = nameOf(index)
+      const slots = slotsOf.get(name)!
       yield { addressHash, nonce: 1n, balance: 0n, code: CONTRACTS[name], slots }
     }
   }
 }
 
 /** First storage of a contract, in the order of the hashes. */
-function slotsOf(name: ContractName, book: AccountBook): readonly StoredSlot[] {
+function firstSlots(name: ContractName, book: AccountBook): readonly StoredSlot[] {
   if (name !== 'token' && name !== 'amm') return NO_SLOTS
   const slots: StoredSlot[] = []
   const put = (slot: Uint8Array, value: bigint) =>

@@ -10,38 +10,16 @@ import { test } from 'node:test'
 import { bigintFromBytes, bytesCompare, isVarveError, toHex } from '../../base/index.ts'
 import { SenderRecovery, sealTransaction, signingHash } from '../../codec/index.ts'
 import { openEngine, verifyStore } from '../../engine/index.ts'
-import { memoryStore, openLmdbStore, type Store } from '../../store/index.ts'
+import { openLmdbStore, type Store } from '../../store/index.ts'
 import { AccountBook, contractAddress, decodeCounts } from './accountBook.ts'
 import { holdingSlot } from './contracts.ts'
-import { writeDatabase } from './createDatabase.ts'
 import { hashAt, hashOrderOf } from './hashOrder.ts'
 import { TRANSACTION_KINDS, type TransactionKind } from './kinds.ts'
 import { latencyOf } from './report.ts'
-import { type RunOptions, runOn } from './runExecutor.ts'
+import type { RunOptions } from './runExecutor.ts'
 import { signForBenchmark } from './signer.ts'
+import { BLOCK_SIZE, BLOCKS, COUNTS, database, fill, run } from './testRun.suite.ts'
 import { Workload } from './workload.ts'
-
-const COUNTS = { accounts: 300, signers: 40 }
-const BLOCKS = 3
-const BLOCK_SIZE = 25
-
-function database(): Store {
-  const store = memoryStore()
-  writeDatabase(store, { ...COUNTS, balance: 10n ** 18n })
-  return store
-}
-
-function run(store: Store, kinds: readonly TransactionKind[], change: Partial<RunOptions> = {}) {
-  return runOn(store, {
-    ...{ folder: '', blocks: BLOCKS, blockSize: BLOCK_SIZE, transactionsPerSender: 2 },
-    ...{ mainSignersOf: ({ signers }) => signers, additionalDestinationCount: 200 },
-    ...{ kinds: kinds.map((kind) => ({ kind, weight: 1 })), hotspotProbability: 0.5 },
-    ...{ connectedGroupCount: 0, shuffleConnected: false },
-    ...{ executor: 'evm', generateThenExecute: false, splitStages: false, recoverSenders: false },
-    ...{ verifyNonces: true, seed: 7, sync: { mode: 'always' }, isPipelined: false },
-    ...change,
-  } as RunOptions)
-}
 
 async function slotOf(
   store: Store,
@@ -159,7 +137,7 @@ test('connected groups: each group has one middle, whatever the order; all succe
     ...{ ...groups, book: new AccountBook(COUNTS), chainId: 1n, blockSize: 200, seed: 3, run: 0 },
     ...{ transactionsPerSender: 1, mainSignerCount: 40, additionalDestinationCount: 0 },
     ...{ kinds: [{ kind: 'native-transfer', weight: 1 }], hotspotProbability: 0.5 },
-    ...{ shuffleConnected: true, isSigned: false, nonceOf: () => 0n },
+    ...{ shuffleConnected: true, moduleWorkingSet: 1, isSigned: false, nonceOf: () => 0n },
   })
   const book = new AccountBook(COUNTS)
   const middles = new Set([0, 10, 20, 30].map((index) => toHex(book.address(index))))
@@ -191,8 +169,7 @@ test('a run goes on where the last one ended; a failure ends it with a code', as
 
 test('a run that fails ends the threads of its pipeline', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'varve-executor-'))
-  const store = openLmdbStore(folder, { sync: 'os' })
-  writeDatabase(store, { ...COUNTS, balance: 10n ** 18n })
+  const store = fill(openLmdbStore(folder, { sync: 'os' }))
   const before = workerCount()
   const kinds: TransactionKind[] = ['native-transfer']
   await run(store, kinds, { isPipelined: true })

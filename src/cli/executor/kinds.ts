@@ -35,6 +35,8 @@ export type KindInput = {
   receiver(): Uint8Array
   /** An address that nobody has had before. */
   newcomer(): Uint8Array
+  /** Which copy of a contract is called. */
+  moduleCopy(): number
   /** 0 to `bound` - 1. */
   random(bound: number): number
 }
@@ -66,12 +68,12 @@ export function transactionBody(kind: TransactionKind, input: KindInput): Transa
       return { to: input.newcomer(), value: AMOUNT, data: NO_DATA, gasLimit: 21_000n }
     case 'erc20-transfer': {
       const data = bytesConcat(TRANSFER_SELECTOR, wordOf(input.receiver()), number(AMOUNT))
-      return callOf('token', data, GAS_BASE + 2n * GAS_NEW_SLOT)
+      return callOf('token', data, GAS_BASE + 2n * GAS_NEW_SLOT, input)
     }
     case 'hot-slot':
-      return callOf('counter', NO_DATA, GAS_BASE)
+      return callOf('counter', NO_DATA, GAS_BASE, input)
     case 'no-op':
-      return callOf('noOp', NO_DATA, GAS_BASE)
+      return callOf('noOp', NO_DATA, GAS_BASE, input)
     case 'storage-write-32':
       return storageWrite(1n, input)
     case 'storage-write-1k':
@@ -79,18 +81,18 @@ export function transactionBody(kind: TransactionKind, input: KindInput): Transa
     case 'storage-write-10k':
       return storageWrite(320n, input)
     case 'cpu-loop':
-      return callOf('cpuLoop', number(CPU_ROUND_COUNT), GAS_BASE + 60n * CPU_ROUND_COUNT)
+      return callOf('cpuLoop', number(CPU_ROUND_COUNT), GAS_BASE + 60n * CPU_ROUND_COUNT, input)
     case 'amm-swap': {
       const amount = BigInt(1 + input.random(SWAP_AMOUNT_MAX))
       const data = bytesConcat(number(amount), number(BigInt(input.random(2))))
-      return callOf('amm', data, GAS_BASE + 4n * GAS_NEW_SLOT)
+      return callOf('amm', data, GAS_BASE + 4n * GAS_NEW_SLOT, input)
     }
     case 'batch-transfer': {
       const receivers = Array.from({ length: Number(BATCH_RECEIVER_COUNT) }, () =>
         wordOf(input.receiver()),
       )
       const gasLimit = GAS_BASE + 40_000n * BATCH_RECEIVER_COUNT
-      const call = callOf('batchTransfer', bytesConcat(...receivers), gasLimit)
+      const call = callOf('batchTransfer', bytesConcat(...receivers), gasLimit, input)
       return { ...call, value: BATCH_RECEIVER_COUNT * AMOUNT }
     }
   }
@@ -100,11 +102,16 @@ function storageWrite(slotCount: bigint, input: KindInput): TransactionBody {
   // The highest bit is set, so that every word has its 32 bytes.
   const value = (1n << 255n) | BigInt(input.random(2 ** 32))
   const data = bytesConcat(number(value), number(slotCount))
-  return callOf('storageWriter', data, GAS_BASE + slotCount * GAS_NEW_SLOT)
+  return callOf('storageWriter', data, GAS_BASE + slotCount * GAS_NEW_SLOT, input)
 }
 
-function callOf(name: ContractName, data: Uint8Array, gasLimit: bigint): TransactionBody {
-  return { to: contractAddress(name), value: 0n, data, gasLimit }
+function callOf(
+  name: ContractName,
+  data: Uint8Array,
+  gasLimit: bigint,
+  input: KindInput,
+): TransactionBody {
+  return { to: contractAddress(name, input.moduleCopy()), value: 0n, data, gasLimit }
 }
 
 function number(value: bigint): Uint8Array {

@@ -1,8 +1,8 @@
 /**
  * Runs a workload on a database: blocks are made, executed, hashed and written, and the time of each part is taken.
  *
- *     Workload ─▶ senders (by construction, or recovered on threads, blocks ahead) ─▶ Pipeline.produce ─▶ close
- *                                                                       without a pipeline: Engine.produce ─▶ flush
+ *     Workload ─▶ BlockFeed (senders known, or recovered on threads, blocks ahead) ─▶ Pipeline.produce ─▶ close
+ *                                                             without a pipeline: Engine.produce ─▶ flush
  *
  * Every transaction must be accepted and succeed, else the run fails.
  */
@@ -12,23 +12,29 @@ import {
   type Engine,
   openEngine,
   type Pipeline,
+  type PipelineOptions,
   type Pushed,
   SenderPool,
 } from '../../engine/index.ts'
-import { type BlockExecutor, executeBlock, executeTransfers } from '../../execute/index.ts'
-import type { BlockJournal, JournalSync, Store } from '../../store/index.ts'
+import {
+  type BlockJournal,
+  type JournalSync,
+  openLmdbStore,
+  type Store,
+} from '../../store/index.ts'
 import { BATCH_MS, openDatabase } from '../database.ts'
 import { AccountBook, type AccountCounts, decodeCounts } from './accountBook.ts'
+import { BlockFeed, type FeedOptions } from './blockFeed.ts'
 import { copyDatabase } from './checkpoint.ts'
-import { NATIVE_TOKEN } from './nativeToken.ts'
-import { latencyOf, memoryOf, type RunReport, stagesOf } from './report.ts'
-import { type WeightedKind, Workload, type WorkloadBlock } from './workload.ts'
+import { latencyOf, MemoryGauge, type RunReport, reportTimes } from './report.ts'
+import { StageClock } from './stageClock.ts'
+import { type ExecutorKind, watchedExecutor } from './watchedExecutor.ts'
+import { type WeightedKind, Workload } from './workload.ts'
 
-export type RunOptions = {
+export type RunOptions = FeedOptions & {
   readonly folder: string
   /** Where the database is copied to before the run; without it the run goes on the database itself. */
   readonly checkpointFolder?: string
-  readonly blocks: number
   readonly blockSize: number
   readonly transactionsPerSender: number
   /** How many accounts send; asked once the database is open. @throws UsageError */
@@ -38,32 +44,42 @@ export type RunOptions = {
   readonly hotspotProbability: number
   readonly connectedGroupCount: number
   readonly shuffleConnected: boolean
-  readonly executor: 'evm' | 'native'
-  /** All blocks are made before the clock starts. */
-  readonly generateThenExecute: boolean
-  /** As that, and all senders are recovered before the first block is executed. */
-  readonly splitStages: boolean
+  readonly moduleWorkingSet: number
+  readonly executor: ExecutorKind
   /** Signs for real, and recovers. */
   readonly recoverSenders: boolean
+  /** Threads that recover; as many as the machine runs at once, without it. */
+  readonly recoverThreadCount?: number
   readonly verifyNonces: boolean
   readonly seed: number
   readonly sync: JournalSync
   /** Whether stages overlap. */
   readonly isPipelined: boolean
+  /** Roots are made, and nothing is written: the database stays as it is. */
+  readonly skipCommit: boolean
   readonly memoryBytes?: number
+  /** Blocks behind the head whose states are kept; the engine's own number without it. */
+  readonly historyBlocks?: number
   readonly onBlock?: (done: number) => void
 }
 
-/** Blocks whose senders are recovered while another one is executed. */
-const BLOCKS_AHEAD = 2
 const SECONDS_PER_BLOCK = 12n
 const COINBASE = new Uint8Array(20).fill(0xcb)
 
-/** @throws UsageError, VarveError EXECUTOR_*, TX_*, STORE_*, ENGINE_* */
+/** @throws UsageError, VarveError EXECUTOR_*, TX_*, STORE_*, ENGINE_*, ARENA_CHUNKS_FULL where nothing is written */
 export async function runExecutor(options: RunOptions): Promise<RunReport> {
-  const { folder, checkpointFolder } = options
+  const { folder, checkpointFolder, skipCommit, sync } = options
   const checkpoint = checkpointFolder === undefined ? null : copyDatabase(folder, checkpointFolder)
-  const { store, journal, close } = openDatabase(checkpointFolder ?? folder, options.sync)
+  const target = checkpointFolder ?? folder
+  if (skipCommit) {
+    const store = openLmdbStore(target)
+    try {
+      return { ...(await runOn(store, options)), checkpoint }
+    } finally {
+      store.close()
+    }
+  }
+  const { store, journal, close } = openDatabase(target, sync)
   try {
     return { ...(await runOn(store, options, journal)), checkpoint }
   } finally {
@@ -77,14 +93,15 @@ export async function runOn(
   options: RunOptions,
   journal?: BlockJournal,
 ): Promise<RunReport> {
+  const { executor, skipCommit, memoryBytes, historyBlocks } = options
   const tally = { gas: 0n }
-  const blockExecutor = watchedExecutor(options.executor, tally)
-  const memory = options.memoryBytes === undefined ? {} : { memoryBytes: options.memoryBytes }
   const engine = await openEngine({
     store,
-    blockExecutor,
+    blockExecutor: watchedExecutor(executor, tally),
     batchMilliseconds: BATCH_MS,
-    ...memory,
+    writes: skipCommit ? 'on flush' : 'when due',
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    ...(historyBlocks === undefined ? {} : { historyBlocks }),
     ...(journal === undefined ? {} : { journal }),
   })
   const counts = decodeCounts(engine.header(0)!.header.extraData)
@@ -97,71 +114,64 @@ export async function runOn(
     isSigned: options.recoverSenders,
     nonceOf: (address) => engine.at('latest').account(address)?.nonce ?? 0n,
   })
-  const pool = options.recoverSenders ? new SenderPool() : undefined
+  const pool = options.recoverSenders ? new SenderPool(options.recoverThreadCount) : undefined
   try {
     const feed = new BlockFeed(workload, options, pool)
-    const run = await measuredRun(engine, feed, {
-      ...options,
-      isJournaled: journal !== undefined,
-    })
-    const noncesVerified = options.verifyNonces ? verifyNonces(engine, workload) : null
-    const { seconds, durableSeconds, latencies, stages, roots } = run
-    const transactions = options.blocks * options.blockSize
-    return {
-      database: counts,
-      executor: options.executor,
-      kinds: options.kinds.map(({ kind }) => kind),
-      checkpoint: null,
-      blocks: options.blocks,
-      transactions,
-      seconds,
-      tps: transactions / seconds,
-      durableSeconds,
-      durableTps: transactions / durableSeconds,
-      gas: tally.gas,
-      gasPerSecond: Number(tally.gas) / seconds,
-      latencyMs: latencyOf(latencies),
-      stages: stagesOf(stages, transactions, seconds),
-      roots,
-      noncesVerified,
-      memory: memoryOf(),
-    }
+    const isJournaled = journal !== undefined
+    // A store that only this thread can open has its stages here.
+    const isThreaded = options.isPipelined && store.shared !== undefined
+    const run = await measuredRun({ engine, workload, feed, isThreaded, isJournaled }, options)
+    return reportOf(run, { counts, gas: tally.gas, options })
   } finally {
     await pool?.close()
   }
 }
 
+type RunParts = {
+  readonly engine: Engine
+  readonly workload: Workload
+  readonly feed: BlockFeed
+  readonly isThreaded: boolean
+  readonly isJournaled: boolean
+}
+
 /** Runs all blocks, through a pipeline where that is asked for, and ends it whatever happens. */
-async function measuredRun(
-  engine: Engine,
-  feed: BlockFeed,
-  options: RunOptions & { readonly isJournaled: boolean },
-) {
+async function measuredRun(parts: RunParts, options: RunOptions) {
+  const { engine, workload, feed } = parts
+  const { isPipelined, skipCommit, verifyNonces } = options
   feed.prepare()
-  const pipeline = options.isPipelined ? engine.pipeline() : undefined
+  const pipeline = isPipelined ? engine.pipeline(skipCommit ? WITHOUT_WRITES : {}) : undefined
   try {
-    return await timedRun(engine, feed, { ...options, pipeline })
+    const run = await timedRun(parts, options, pipeline)
+    return { ...run, noncesVerified: verifyNonces ? checkNonces(engine, workload) : null }
   } finally {
     await pipeline?.close()
   }
 }
 
-type TimedOptions = RunOptions & {
-  readonly pipeline: Pipeline | undefined
-  readonly isJournaled: boolean
+/** The write at a pipeline's end, the only one there is then, leaves nothing: the engine is not asked after it. */
+const WITHOUT_WRITES: PipelineOptions = {
+  through: ({ summary, commit }) => ({
+    summary,
+    commit: { write: async () => undefined, close: () => commit.close() },
+  }),
 }
 
-/** Takes the time of everything from the first block, or from its making where that is not done ahead, to the last write. */
+/**
+ * Takes the time of everything from the first block, or from its making where that is not done ahead, to the last
+ * write, or to the last root where nothing is written.
+ */
 async function timedRun(
-  engine: Engine,
-  feed: BlockFeed,
-  { blocks, onBlock, pipeline, isJournaled }: TimedOptions,
+  { engine, feed, isThreaded, isJournaled }: RunParts,
+  { blocks, onBlock, skipCommit }: RunOptions,
+  pipeline: Pipeline | undefined,
 ) {
   const latencies: number[] = []
   const roots: string[] = []
+  const memory = new MemoryGauge()
   let { timestamp } = engine.head.header
   let last: Pushed | undefined
-  const start = performance.now()
+  const clock = new StageClock(engine, feed, { isThreaded, isCommitted: !skipCommit })
   await feed.recoverAhead()
   for (let done = 1; done <= blocks; done++) {
     const { transactions, senders } = await feed.next()
@@ -171,6 +181,7 @@ async function timedRun(
     const finish = ({ stateRoot }: Header): void => {
       latencies[done - 1] = performance.now() - blockStart
       roots[done - 1] = toHex(stateRoot)
+      memory.sample()
       onBlock?.(done)
     }
     if (pipeline === undefined) finish(engine.produce(choices, 'latest', senders).header)
@@ -180,139 +191,54 @@ async function timedRun(
       last.accepted.then(({ block }) => finish(block.header)).catch(() => undefined)
     }
   }
+  if (skipCommit) {
+    await pipeline?.drain()
+    await last?.accepted
+    const { seconds } = clock
+    return { ...clock.times(), seconds, durableSeconds: null, latencies, roots, memory }
+  }
   // Without a journal a block is durable with its write alone.
   if (!isJournaled) await pipeline?.flush()
   await last?.durable()
-  const durableSeconds = (performance.now() - start) / 1000
-  const writtenBefore = engine.phases.write
+  const durableSeconds = clock.seconds
   if (pipeline === undefined) engine.flush()
-  else await pipeline.close()
-  const seconds = (performance.now() - start) / 1000
-  const { decode: _, ...phases } = engine.phases
-  const stages = { ...feed.seconds, ...phases }
-  // Latencies of blocks that overlap add up to nothing.
-  if (pipeline !== undefined) return { seconds, durableSeconds, latencies, roots, stages }
-  const blocksSeconds = latencies.reduce((sum, latency) => sum + latency, 0) / 1000
-  const { validate, senders, execute, root } = phases
-  // Headers, bodies and receipts of blocks that are made: their lists' roots, seals and rows.
-  const seal = blocksSeconds - validate - senders - execute - root - writtenBefore
+  else await pipeline.flush()
+  const { seconds } = clock
+  return { ...clock.times(), seconds, durableSeconds, latencies, roots, memory }
+}
+
+function reportOf(
+  run: Awaited<ReturnType<typeof measuredRun>>,
+  what: { readonly counts: AccountCounts; readonly gas: bigint; readonly options: RunOptions },
+): RunReport {
+  const { counts, gas, options } = what
+  const { seconds, durableSeconds, latencies, roots, memory, noncesVerified } = run
+  const transactions = options.blocks * options.blockSize
   return {
-    ...{ seconds, durableSeconds, latencies, roots },
-    stages: { ...stages, seal: Math.max(0, seal) },
-  }
-}
-
-/** Gives the blocks with their senders, as far ahead as the options say. */
-class BlockFeed {
-  private readonly workload: Workload
-  private readonly options: RunOptions
-  private readonly pool: SenderPool | undefined
-  private readonly made: WorkloadBlock[] = []
-  private readonly ahead: Promise<WorkloadBlock>[] = []
-  private madeCount = 0
-  private readonly milliseconds = { generate: 0, recover: 0 }
-
-  constructor(workload: Workload, options: RunOptions, pool: SenderPool | undefined) {
-    this.workload = workload
-    this.options = options
-    this.pool = pool
-  }
-
-  /** Time of making blocks, and of waiting for their senders. */
-  get seconds(): { readonly generate: number; readonly recover: number } {
-    const { generate, recover } = this.milliseconds
-    return { generate: generate / 1000, recover: recover / 1000 }
-  }
-
-  /** Makes what is to be made before the clock starts. */
-  prepare(): void {
-    const { generateThenExecute, splitStages, blocks } = this.options
-    if (generateThenExecute || splitStages)
-      while (this.madeCount < blocks) this.made.push(this.make())
-  }
-
-  /** Recovers what is to be recovered before the first block is executed. */
-  async recoverAhead(): Promise<void> {
-    if (!this.options.splitStages || this.pool === undefined) return
-    const start = performance.now()
-    this.send(this.options.blocks)
-    await Promise.all(this.ahead)
-    this.milliseconds.recover += performance.now() - start
-  }
-
-  async next(): Promise<WorkloadBlock> {
-    if (this.pool === undefined) return this.made.shift() ?? this.make()
-    this.send(BLOCKS_AHEAD + 1)
-    const start = performance.now()
-    const block = await this.ahead.shift()!
-    this.milliseconds.recover += performance.now() - start
-    return block
-  }
-
-  /** Sends blocks to the threads until so many are there or on their way. */
-  private send(count: number): void {
-    while (this.ahead.length < count) {
-      if (this.made.length === 0 && this.madeCount === this.options.blocks) return
-      const block = recovered(this.made.shift() ?? this.make(), this.pool!)
-      // A run that fails leaves those behind that nobody waits for any more.
-      block.catch(() => undefined)
-      this.ahead.push(block)
-    }
-  }
-
-  private make(): WorkloadBlock {
-    const start = performance.now()
-    const block = this.workload.next()
-    this.madeCount++
-    this.milliseconds.generate += performance.now() - start
-    return block
-  }
-}
-
-async function recovered(
-  { transactions }: WorkloadBlock,
-  pool: SenderPool,
-): Promise<WorkloadBlock> {
-  const senders = await pool.recover(transactions)
-  if (senders === undefined)
-    throw new VarveError<RunErrorCode>(
-      'EXECUTOR_SENDER_MISSING',
-      'expected a sender for each signed transaction, got none for some',
-    )
-  return { transactions, senders }
-}
-
-/** Fails on what no workload means to do. */
-function watchedExecutor(kind: 'evm' | 'native', tally: { gas: bigint }): BlockExecutor {
-  return (block, context) => {
-    const outcome =
-      kind === 'evm'
-        ? executeBlock(block, context)
-        : executeTransfers(block, context, [NATIVE_TOKEN])
-    const { number } = block.header
-    if (outcome === undefined) {
-      // Where a transaction is refused, this says which and why.
-      executeBlock(block, context)
-      throw new VarveError<RunErrorCode>(
-        'EXECUTOR_NOT_NATIVE',
-        `block ${number}: expected transfers alone, got a transaction that takes the EVM`,
-        { blockNumber: number },
-      )
-    }
-    const index = outcome.receipts.findIndex((receipt) => receipt.outcome !== 1)
-    if (index >= 0)
-      throw new VarveError<RunErrorCode>(
-        'EXECUTOR_TRANSACTION_FAILED',
-        `block ${number}, transaction ${index}: expected success, got a failure`,
-        { blockNumber: number, transactionIndex: index },
-      )
-    tally.gas += outcome.gasUsed
-    return outcome
+    database: counts,
+    executor: options.executor,
+    pipeline: options.isPipelined ? 'on' : 'off',
+    kinds: options.kinds.map(({ kind }) => kind),
+    checkpoint: null,
+    isCommitted: !options.skipCommit,
+    blocks: options.blocks,
+    transactions,
+    seconds,
+    tps: transactions / seconds,
+    durableSeconds,
+    durableTps: durableSeconds === null ? null : transactions / durableSeconds,
+    gas,
+    gasPerSecond: Number(gas) / seconds,
+    latencyMs: latencyOf(latencies),
+    ...reportTimes(run, { transactions, gas, seconds }),
+    roots,
+    noncesVerified,
+    memory: memory.report(),
   }
 }
 
 /** Returns how many accounts were looked at. */
-function verifyNonces(engine: Engine, workload: Workload): number {
+function checkNonces(engine: Engine, workload: Workload): number {
   const view = engine.at('latest')
   let count = 0
   for (const { address, nonce } of workload.expectedNonces()) {
@@ -330,11 +256,5 @@ function verifyNonces(engine: Engine, workload: Workload): number {
 
 /** Error codes of this module. */
 export type RunErrorCode =
-  /** A sender could not be recovered from a signature that the run has made. */
-  | 'EXECUTOR_SENDER_MISSING'
-  /** The native executor met what is none of its transfers. */
-  | 'EXECUTOR_NOT_NATIVE'
-  /** A transaction of a workload reverted or ran out of gas. */
-  | 'EXECUTOR_TRANSACTION_FAILED'
   /** An account has not the nonce that follows from what it sent. */
-  | 'EXECUTOR_NONCE_WRONG'
+  'EXECUTOR_NONCE_WRONG'

@@ -33,6 +33,8 @@ export type WorkloadOptions = {
   readonly connectedGroupCount: number
   /** Groups take turns at random; without it they follow one another. */
   readonly shuffleConnected: boolean
+  /** Copies of each contract that are called, as often the one as the other. */
+  readonly moduleWorkingSet: number
   readonly seed: number
   /** Names accounts that the run makes. */
   readonly run: number
@@ -76,6 +78,10 @@ export class Workload {
       2 * options.connectedGroupCount <= mainSignerCount,
       'workload: a group has a middle and a member',
     )
+    assert(
+      options.moduleWorkingSet <= book.counts.moduleCopies,
+      'workload: its copies of contracts are there',
+    )
     this.options = options
     this.random = new WorkloadRandom(options.seed)
     this.signers = Uint32Array.from({ length: mainSignerCount }, (_, index) => index)
@@ -84,6 +90,8 @@ export class Workload {
     this.input = {
       receiver: () => book.address(this.receiver ?? this.pick(mainSignerCount + more)),
       newcomer: () => createdAddress(options.run, this.createdCount++),
+      moduleCopy: () =>
+        options.moduleWorkingSet === 1 ? 0 : this.random.below(options.moduleWorkingSet),
       random: (bound) => this.random.below(bound),
     }
   }
