@@ -29,6 +29,13 @@ export {
   type SummaryNodeSet,
 } from './stateSummary.ts'
 export { type CodeReader, SummaryView } from './summaryView.ts'
+export {
+  type KeyNodes,
+  type NodeCounts,
+  type TriePart,
+  type TrieReport,
+  TrieWatch,
+} from './trieWatch.ts'
 export { RecordingView, WitnessRecorder } from './witnessRecorder.ts'
 export {
   openWitnessState,

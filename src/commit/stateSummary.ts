@@ -40,6 +40,7 @@ import {
   storageRootOfLeaf,
 } from './accountLeaf.ts'
 import type { StateNodes } from './nodeReaders.ts'
+import type { TrieWatch } from './trieWatch.ts'
 
 /** Nodes of one account's storage trie to be written. */
 export type StorageNodeSet = {
@@ -79,6 +80,8 @@ export type StateSummaryOptions = {
    * are. For whoever watches what is read, or wants to see a damaged leaf, it must be off.
    */
   readonly guessesLeaves?: boolean
+  /** Told of all that is done; without it nothing is counted. */
+  readonly watch?: TrieWatch | undefined
 }
 
 export class StateSummary {
@@ -87,15 +90,17 @@ export class StateSummary {
   private readonly accounts: Trie
   private readonly storages = new Map<HashKey, StorageTrie>()
   private readonly guessesLeaves: boolean
+  private readonly watch: TrieWatch | undefined
   /** Leaves of the update under way: the tries copy them. */
   private readonly leaves = new AccountLeafSlab()
 
   /** Opens the summary whose nodes `source` has. @param root state root of what the source holds */
   constructor(source: StateNodes, root: Uint8Array, options: StateSummaryOptions = {}) {
-    this.source = source
+    this.watch = options.watch
+    this.source = this.watch?.watched(source) ?? source
     this.guessesLeaves = options.guessesLeaves ?? false
     this.arena = new NodeArena()
-    this.accounts = new Trie({ arena: this.arena, root, reader: source.accounts })
+    this.accounts = new Trie({ arena: this.arena, root, reader: this.source.accounts })
   }
 
   /** The state root, hashing what is still dirty. */
@@ -110,8 +115,9 @@ export class StateSummary {
    *   dropped and opened anew
    */
   update(delta: StateUpdate): Uint8Array {
+    this.watch?.begin()
     this.apply(delta.accounts)
-    return this.accounts.root()
+    return this.finish()
   }
 
   /**
@@ -120,6 +126,7 @@ export class StateSummary {
    */
   updateEach(changes: (visit: (change: AccountUpdate) => void) => void): Uint8Array {
     let chunk: AccountUpdate[] = []
+    this.watch?.begin()
     changes((change) => {
       chunk.push(change)
       if (chunk.length < CHUNK_COUNT) return
@@ -127,7 +134,7 @@ export class StateSummary {
       chunk = []
     })
     this.apply(chunk)
-    return this.accounts.root()
+    return this.finish()
   }
 
   /**
@@ -135,7 +142,10 @@ export class StateSummary {
    * gives memory back once they are, or once `source` has them.
    */
   collect(): SummaryNodeSet {
+    const { watch } = this
+    watch?.skip()
     const accountNodes = this.accounts.commit(NET)
+    watch?.lap('accountCommits')
     const storageNodes: StorageNodeSet[] = []
     for (const entry of this.storages.values()) {
       if (!entry.isDirty && !entry.isCleared) continue
@@ -147,6 +157,8 @@ export class StateSummary {
       entry.isDirty = false
       entry.isCleared = false
     }
+    watch?.lap('storageCommits')
+    watch?.collected({ accountNodes, storageNodes })
     return { accountNodes, storageNodes }
   }
 
@@ -226,11 +238,26 @@ export class StateSummary {
   }
 
   private apply(changes: readonly AccountUpdate[]): void {
+    const { watch } = this
     this.leaves.clear()
+    watch?.skip()
     const storageRoots = this.storageRoots(changes)
-    this.accounts.update(
-      changes.map((change, index) => this.accountChange(change, storageRoots[index]!)),
-    )
+    watch?.lap('accountReads')
+    const updates = changes.map((change, index) => this.accountChange(change, storageRoots[index]!))
+    watch?.lap('storageUpdates')
+    this.accounts.update(updates)
+    watch?.lap('accountUpdates')
+    watch?.applied(changes)
+  }
+
+  private finish(): Uint8Array {
+    const { watch, accounts } = this
+    if (watch === undefined) return accounts.root()
+    watch.skip()
+    const root = watch.rootOf(accounts, undefined)
+    watch.lap('accountHashes')
+    watch.end(this.nodeBytes)
+    return root
   }
 
   private storageNodes(addressHash: Uint8Array): NodeReader {
@@ -285,7 +312,7 @@ export class StateSummary {
       })),
     )
     entry.isDirty = true
-    return entry.trie.root()
+    return this.watch?.rootOf(entry.trie, addressHash) ?? entry.trie.root()
   }
 
   /** Puts an empty trie in the place of the account's storage. */

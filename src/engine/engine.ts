@@ -22,10 +22,11 @@ import {
   type HeaderChoices,
 } from '../chain/index.ts'
 import { type Block, type Receipt, SenderRecovery } from '../codec/index.ts'
-import { StateSummary, storedNodes } from '../commit/index.ts'
+import { StateSummary, storedNodes, TrieWatch } from '../commit/index.ts'
 import { Machine, type PrecompileSet } from '../evm/index.ts'
 import type { BlockExecutor } from '../execute/index.ts'
 import type { BlockJournal, Store } from '../store/index.ts'
+import { runBlock } from './blockCheck.ts'
 import { BranchBases, type BranchStatus } from './branch/branchBases.ts'
 import { type ChainIdentity, readIdentity, type StoredHeader } from './chainRecords.ts'
 import { buildGenesis } from './genesisState.ts'
@@ -42,6 +43,9 @@ import { KeptChain } from './tree/keptChain.ts'
 import { stateNotKept } from './tree/keptState.ts'
 import { type BlockId, blockOf, headerOf, nameOf, nodeOf, receiptsOf } from './tree/lookup.ts'
 import { EngineView } from './view.ts'
+import { EngineWatch } from './watch/blockWatch.ts'
+import { type EngineStatus, engineStatus } from './watch/engineStatus.ts'
+import type { EngineObserver } from './watch/observer.ts'
 
 export type EngineOptions = {
   /** Where the chain lies, or will lie. The engine does not close it. */
@@ -80,6 +84,8 @@ export type EngineOptions = {
   readonly precompileSet?: PrecompileSet
   /** Verifies proofs of work; without it a seal is taken as given. Nothing can be produced under it. */
   readonly seals?: EthashVerifier
+  /** Told of each block and each write. Without it nothing is counted. */
+  readonly observer?: EngineObserver
   /** In the place of `executeBlock`; must give what that gives. */
   readonly blockExecutor?: BlockExecutor
   /** What blocks run on; may serve other engines, one block after the other. */
@@ -106,8 +112,9 @@ export class Engine {
   private readonly forks: BranchBases
   private readonly store: Store
   private readonly nodeBytesMax: number
-  private isPipelined = false
-  /** For witnesses alone: it forgets the codes that the other one keeps from block to block. */
+  private openPipeline: Pipeline | undefined
+  private readonly watch: EngineWatch | undefined
+  /** For witnesses and replays alone: it forgets the codes that the other one keeps from block to block. */
   private recorderMachine: Machine | undefined
 
   /** Use `openEngine`. */
@@ -116,19 +123,30 @@ export class Engine {
     const { states: memory, nodeBytesMax, branchBytesMax } = stateMemory(memoryBytes)
     this.store = store
     this.nodeBytesMax = nodeBytesMax
+    const { observer } = options
+    const trie = observer === undefined ? undefined : new TrieWatch(observer.wantsCosts === true)
     const identity = readIdentity(store)
     if (identity === undefined) {
-      this.chain = startChain(store, genesis, memory)
+      this.chain = startChain(store, genesis, { memory, trie })
       this.spec = genesis!.spec
       this.genesisHash = this.chain.head.header.hash
     } else {
       this.spec = identity.spec
       this.genesisHash = identity.genesisHash
       if (genesis !== undefined) checkSameChain(store, identity, genesis)
-      this.chain = KeptChain.open(store, memory)
+      this.chain = KeptChain.open(store, memory, trie)
     }
     const { chain, spec, clock } = this
-    this.intake = new Intake({ chain, spec, clock, recovery }, options)
+    this.watch =
+      observer === undefined
+        ? undefined
+        : new EngineWatch(observer, {
+            clock,
+            trie: trie!,
+            misses: () => chain.stateStatus.misses,
+            replay: (block, senders, execute) => this.replay(block, senders, execute),
+          })
+    this.intake = new Intake({ chain, spec, clock, recovery, watch: this.watch }, options)
     this.forks = new BranchBases({ chain, spec, intake: this.intake, bytesMax: branchBytesMax })
     this.intake.replayJournal()
   }
@@ -152,6 +170,14 @@ export class Engine {
   /** False once a write has failed. */
   get isUsable(): boolean {
     return this.intake.isUsable
+  }
+
+  /** How full everything is, at this moment. Cost: some reads of fields, and the sizes of the journal's files. */
+  get status(): EngineStatus {
+    const { chain, watch, nodeBytesMax, branches } = this
+    const { journal } = this.intake
+    const pipeline = this.openPipeline?.status
+    return engineStatus({ chain, journal, pipeline, branches, nodeBytesMax, watch })
   }
 
   /** Time spent so far, by phase. */
@@ -284,22 +310,37 @@ export class Engine {
   pipeline(options: PipelineOptions = {}): Pipeline {
     this.checkOwn()
     const { chain, store, nodeBytesMax, clock } = this
-    this.isPipelined = true
     const host = this.intake.pipelineHost(() => {
-      this.isPipelined = false
+      this.openPipeline = undefined
     })
     const open = (): Stages =>
       openStages(store, chain.head.header.stateRoot, {
         ...{ nodeBytesMax, clock },
         isThreaded: options.isThreaded ?? true,
+        watch: this.watch,
       })
-    return new Pipeline(host, open, options)
+    this.openPipeline = new Pipeline(host, open, options)
+    return this.openPipeline
+  }
+
+  /** Executes a kept block once more over its parent's state, without a root and without a comparison. */
+  private replay(block: Block, senders: readonly Uint8Array[], execute: BlockExecutor): void {
+    const parent = nodeOf(this.chain, block.header.parentHash)
+    runBlock(block, {
+      ...this.intake.checkContext(parent),
+      clock: new PhaseClock(),
+      seals: undefined,
+      blockExecutor: execute,
+      machine: this.recorder,
+      roots: { rootAfter: () => EMPTY_TRIE_ROOT },
+      senders,
+    })
   }
 
   /** @throws VarveError ENGINE_FAILED, ENGINE_PIPELINED */
   private checkOwn(): void {
     this.intake.checkUsable()
-    if (!this.isPipelined) return
+    if (this.openPipeline === undefined) return
     throw new VarveError<EngineErrorCode>(
       'ENGINE_PIPELINED',
       'blocks come in through the pipeline that is open: close it first',
@@ -312,13 +353,17 @@ export class Engine {
   }
 }
 
-function startChain(store: Store, genesis: Genesis | undefined, memory: StateMemory): KeptChain {
+function startChain(
+  store: Store,
+  genesis: Genesis | undefined,
+  { memory, trie }: { readonly memory: StateMemory; readonly trie: TrieWatch | undefined },
+): KeptChain {
   if (genesis === undefined)
     throw new VarveError(
       'ENGINE_GENESIS_MISSING',
       `${store.description} is empty: a genesis is needed to start a chain`,
     )
-  const chain = KeptChain.begin(store, genesis, memory)
+  const chain = KeptChain.begin(store, genesis, memory, trie)
   checkGenesisHash(chain.head.header, genesis.spec.genesisHash)
   return chain
 }

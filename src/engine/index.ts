@@ -43,6 +43,7 @@ export type {
   Pipeline,
   PipelineErrorCode,
   PipelineOptions,
+  PipelineStatus,
   Pushed,
 } from './pipeline/pipeline.ts'
 export type { Accepted } from './pipeline/speculation.ts'
@@ -55,3 +56,12 @@ export type { BlockId } from './tree/lookup.ts'
 export { type Difference, describeDifference } from './verify/difference.ts'
 export { type VerifyProgress, verifyStore } from './verify/verifyStore.ts'
 export { EngineView } from './view.ts'
+export type { BlockCosts, Cost, KeyCost } from './watch/blockCosts.ts'
+export type { EngineStatus } from './watch/engineStatus.ts'
+export type {
+  BlockReport,
+  EngineObserver,
+  ReadCounts,
+  WriteCounts,
+  WriteReport,
+} from './watch/observer.ts'

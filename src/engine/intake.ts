@@ -30,6 +30,7 @@ import type { BlockNode } from './tree/blockTree.ts'
 import type { HeadMove, KeptChain } from './tree/keptChain.ts'
 import { stateNotKept } from './tree/keptState.ts'
 import { type BlockId, isCanonical, nodeOf } from './tree/lookup.ts'
+import type { BlockWatch, EngineWatch } from './watch/blockWatch.ts'
 
 /** Blocks in one write, unless a limit below is met first. */
 const BATCH_BLOCK_COUNT = 4096
@@ -51,6 +52,8 @@ export type IntakeParts = {
   readonly spec: ChainSpec
   readonly clock: PhaseClock
   readonly recovery: SenderRecovery
+  /** Where somebody watches. */
+  readonly watch: EngineWatch | undefined
 }
 
 export class Intake {
@@ -82,6 +85,10 @@ export class Intake {
     )
   }
 
+  get journal(): BlockJournal | undefined {
+    return this.options.journal
+  }
+
   /** False once a write has failed. */
   get isUsable(): boolean {
     return this.failure === undefined
@@ -94,12 +101,14 @@ export class Intake {
     const { header } = block
     if (this.knows(header.number, header.hash)) return { status: 'known', ...STAYS }
     const parent = this.parentOf(block)
+    const watch = this.parts.watch?.begin()
     const outcome = this.parts.chain.check(parent, (roots) => {
       const { outcome: found } = checkBlock(block, { ...this.checkContext(parent), roots, senders })
       this.parts.clock.measure('root', () => checkRoot(block, found, roots))
       return found
     })
-    return this.accept(block, outcome, parent)
+    watch?.checked(outcome, true)
+    return this.accept(block, outcome, parent, watch)
   }
 
   /** See `Engine.produce`. */
@@ -108,13 +117,15 @@ export class Intake {
     const parent = nodeOf(this.parts.chain, parentId)
     this.checkRoom(parent)
     const draft = draftAfter(parent, this.parts.spec, choices)
+    const watch = this.parts.watch?.begin()
     const { outcome, block } = this.parts.chain.check(parent, (roots) => {
       const outcome = runBlock(draft.block, { ...this.checkContext(parent), roots, senders })
       const stateRoot = this.parts.clock.measure('root', () => roots.rootAfter(outcome.delta))
       const fields = { ...draft.fields, ...outcomeFields(outcome), stateRoot }
       return { outcome, block: resealed(draft.block, fields) }
     })
-    this.accept(block, outcome, parent)
+    watch?.checked(outcome, true)
+    this.accept(block, outcome, parent, watch)
     return block
   }
 
@@ -133,11 +144,18 @@ export class Intake {
     this.checkUsable()
     this.lastWriteMs = performance.now()
     try {
-      this.cutJournal(this.parts.clock.measure('write', () => this.parts.chain.write()))
+      this.cutJournal(this.parts.clock.measure('write', () => this.write()))
     } catch (error) {
       this.failure = error
       throw error
     }
+  }
+
+  private write(): number | undefined {
+    const { chain, watch } = this.parts
+    if (watch === undefined) return chain.write()
+    const report = watch.beginWrite(chain)
+    return chain.write((bytes) => report(bytes, watch.takeTrie()))
   }
 
   /** Whether the chain has a block already. */
@@ -193,13 +211,26 @@ export class Intake {
 
   /** What blocks are checked with, whatever they stand on. */
   private checkTools(): CheckTools {
-    const { spec, recovery, clock } = this.parts
-    const { precompileSet, seals, blockExecutor } = this.options
+    const { spec, recovery, clock, watch } = this.parts
+    const { precompileSet, seals } = this.options
+    const blockExecutor = watch?.executor(this.options.blockExecutor) ?? this.options.blockExecutor
     return { spec, machine: this.machine, recovery, precompileSet, seals, blockExecutor, clock }
   }
 
-  /** Takes in a verified block, and writes it to the journal. */
   private accept(
+    block: Block,
+    outcome: BlockOutcome,
+    parent: BlockNode,
+    watch: BlockWatch | undefined,
+  ): ImportOutcome {
+    watch?.accepting()
+    const answer = this.takeIn(block, outcome, parent)
+    watch?.accepted(block, answer)
+    return answer
+  }
+
+  /** Takes in a verified block, and writes it to the journal. */
+  private takeIn(
     block: Block,
     { receipts, delta, senders }: BlockOutcome,
     parent: BlockNode,
@@ -246,10 +277,11 @@ export class Intake {
 
   /** What a pipeline asks of this engine. */
   pipelineHost(release: () => void): PipelineHost {
-    const { spec, chain } = this.parts
+    const { spec, chain, watch } = this.parts
     return {
       spec,
       chain,
+      watch,
       checkTools: () => this.checkTools(),
       knows: ({ number, hash }) => this.knows(number, hash),
       accept: (block, { outcome, state, totalDifficulty }) => {

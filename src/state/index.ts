@@ -56,7 +56,7 @@ export {
 export { MergedState } from './mergedState.ts'
 export { OlderState, type StateStep } from './olderState.ts'
 export { StableView } from './stableView.ts'
-export { StateCache, type StateCacheOptions } from './stateCache.ts'
+export { type CacheMisses, StateCache, type StateCacheOptions } from './stateCache.ts'
 export {
   accountRowBytes,
   EMPTY_USAGE,

@@ -26,7 +26,17 @@ export type StateCacheOptions = {
   readonly slotCountMax?: number
 }
 
+/** How often a cache had to ask the store. */
+export type CacheMisses = {
+  accounts: number
+  slots: number
+  codes: number
+  codeBytes: number
+}
+
 export class StateCache implements ListingView {
+  /** Since it was made. Counted where the store is read, so a hit pays nothing for it. */
+  readonly misses: CacheMisses = { accounts: 0, slots: 0, codes: 0, codeBytes: 0 }
   private readonly view: ListingView
   private readonly accounts: RecentMap<Account>
   private readonly slotValues: RecentMap<Uint8Array>
@@ -45,6 +55,7 @@ export class StateCache implements ListingView {
     const known = this.accounts.get(key)
     if (known !== undefined) return known ?? undefined
     const account = this.view.account(addressHash)
+    this.misses.accounts++
     this.accounts.set(key, account ?? null)
     return account
   }
@@ -54,13 +65,17 @@ export class StateCache implements ListingView {
     const known = this.slotValues.get(key)
     if (known !== undefined) return known ?? undefined
     const value = this.view.storage(addressHash, slotHash)
+    this.misses.slots++
     this.slotValues.set(key, value ?? null)
     return value
   }
 
   /** @throws VarveError STATE_CODE_MISSING */
   code(codeHash: Uint8Array): Uint8Array {
-    return this.view.code(codeHash)
+    const code = this.view.code(codeHash)
+    this.misses.codes++
+    this.misses.codeBytes += code.length
+    return code
   }
 
   hasStorage(addressHash: Uint8Array): boolean {

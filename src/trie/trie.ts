@@ -33,6 +33,7 @@ import {
   newStub,
   type TrieCore,
 } from './core.ts'
+import { dirtyNodes } from './dirtyNodes.ts'
 import { keyInvalid, trieBusy, trieDisposed } from './faults.ts'
 import { HandleList } from './handleList.ts'
 import { hashTree } from './hashTree.ts'
@@ -143,6 +144,19 @@ export class Trie {
     const core = this.live()
     hashTree(core)
     return core.root === NO_NODE ? Uint8Array.from(EMPTY_TRIE_ROOT) : hashOf(core, core.root)
+  }
+
+  /**
+   * As `root`, and visits the path of each node that it hashes and that stands by itself: what changes since the last
+   * hash have made. Paths have one nibble a byte and may be kept. Cost: that of `root` and an array a node.
+   * @throws VarveError TRIE_DISPOSED, ARENA_FULL
+   */
+  rootWatched(visit: (path: Uint8Array) => void): Uint8Array {
+    const core = this.live()
+    const dirty = dirtyNodes(core)
+    const root = this.root()
+    for (const { node, path } of dirty) if (isStored(core, node)) visit(path)
+    return root
   }
 
   /**

@@ -21,7 +21,7 @@ export type CommitRequest =
   | { readonly kind: 'close' }
 
 export class CommitThread implements CommitStage {
-  private readonly lane: Lane<CommitRequest, undefined>
+  private readonly lane: Lane<CommitRequest, number>
   private readonly segments = new SegmentSender()
 
   private readonly clock: PhaseClock
@@ -31,7 +31,7 @@ export class CommitThread implements CommitStage {
     this.lane = new Lane(workerUrl(import.meta.url, './commit.worker'), store)
   }
 
-  async write({ rows, nodes, state, deltas }: CommitWork): Promise<void> {
+  async write({ rows, nodes, state, deltas }: CommitWork): Promise<number> {
     const request: CommitRequest = {
       kind: 'write',
       rows,
@@ -41,7 +41,7 @@ export class CommitThread implements CommitStage {
       // All layers of one chain lie in the same segments, so one source names those of all.
       segments: this.segments.missing(state),
     }
-    await this.lane.run(
+    return await this.lane.run(
       request,
       [rows, nodes].flatMap(({ slab, fields }) => [slab.buffer, fields.buffer]),
       (milliseconds) => this.clock.book('write', milliseconds),

@@ -5,6 +5,7 @@ import type { BlockJournal } from '../../store/index.ts'
 import type { CheckContext } from '../blockCheck.ts'
 import type { ImportOutcome } from '../importOutcome.ts'
 import type { KeptChain } from '../tree/keptChain.ts'
+import type { EngineWatch } from '../watch/blockWatch.ts'
 import type { SpeculativeBlock } from './speculation.ts'
 
 /** What blocks are checked with, whatever they stand on. */
@@ -16,6 +17,7 @@ export type CheckTools = Omit<
 export type PipelineHost = {
   readonly spec: ChainSpec
   readonly chain: KeptChain
+  readonly watch: EngineWatch | undefined
   checkTools(): CheckTools
   knows(header: Header): boolean
   /** Makes a block whose root is confirmed the head. Takes its state over. */

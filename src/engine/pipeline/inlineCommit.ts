@@ -13,19 +13,20 @@ export class InlineCommit implements CommitStage {
     this.store = store
   }
 
-  async write(work: CommitWork): Promise<void> {
-    this.clock.measure('write', () => writeWork(this.store, work))
+  async write(work: CommitWork): Promise<number> {
+    return this.clock.measure('write', () => writeWork(this.store, work))
   }
 
   async close(): Promise<void> {}
 }
 
-/** Writes all of it in one transaction. @throws VarveError STORE_* */
-export function writeWork(store: Store, { rows, nodes, ...layers }: CommitWork): void {
+/** Writes all of it in one transaction, and tells how many bytes. @throws VarveError STORE_* */
+export function writeWork(store: Store, { rows, nodes, ...layers }: CommitWork): number {
   const batch = new WriteBatch()
   batch.reserve(2 * (rows.slab.length + nodes.slab.length))
   batch.addPacked(rows)
   batch.addPacked(nodes)
   putLayers(batch, layers)
   store.write(batch)
+  return batch.byteCount
 }

@@ -61,6 +61,18 @@ export type Pushed = {
   readonly accepted: Promise<Accepted>
 }
 
+/** Where a pipeline is. Numbers of blocks are those of the newest one that a step is done with. */
+export type PipelineStatus = {
+  /** Blocks that wait for their roots, and how many may. */
+  readonly rootlessCount: number
+  readonly rootlessCountMax: number
+  readonly isWriting: boolean
+  readonly executed: number
+  readonly rooted: number
+  /** In the store, and read from there. */
+  readonly published: number
+}
+
 export class Pipeline {
   private readonly host: PipelineHost
   private readonly openStages: () => Stages
@@ -98,9 +110,9 @@ export class Pipeline {
       if (!this.continuesTip(block)) return await this.importInline(block, senders)
     }
     if (!this.enter(block.header.timestamp)) return await this.importInline(block, senders)
-    const context = this.checkContext(senders)
-    const { outcome } = checkBlock(block, context)
-    return this.handOn(block, outcome)
+    const watch = this.host.watch?.begin()
+    const { outcome } = checkBlock(block, this.checkContext(senders))
+    return this.handOn(block, outcome, { watch })
   }
 
   /**
@@ -124,6 +136,19 @@ export class Pipeline {
       if (!(error instanceof HashNotKnown)) throw error
       await this.drain()
       return this.make(choices, senders)
+    }
+  }
+
+  /** How far blocks are, and how much is under way. */
+  get status(): PipelineStatus {
+    const { order, speculation, writer } = this
+    return {
+      rootlessCount: speculation.count,
+      rootlessCountMax: ROOTLESS_BLOCKS_MAX,
+      isWriting: writer?.isWriting === true,
+      executed: order.at('executed'),
+      rooted: order.at('rooted'),
+      published: order.at('statePublished'),
     }
   }
 
@@ -156,13 +181,19 @@ export class Pipeline {
   private make(choices: HeaderChoices, senders: readonly Uint8Array[] | undefined): Pushed {
     const { tip } = this.speculation
     const draft = draftAfter(tip, this.host.spec, choices)
+    const watch = this.host.watch?.begin()
     const outcome = runBlock(draft.block, this.checkContext(senders))
     const fields = { ...draft.fields, ...outcomeFields(outcome) }
-    return this.handOn(resealed(draft.block, fields), outcome, fields)
+    return this.handOn(resealed(draft.block, fields), outcome, { watch, fields })
   }
 
   /** Makes an executed block the tip, and asks for its root. */
-  private handOn(block: Block, outcome: BlockOutcome, fields?: SpeculativeBlock['fields']): Pushed {
+  private handOn(
+    block: Block,
+    outcome: BlockOutcome,
+    { watch, fields }: { watch: SpeculativeBlock['watch']; fields?: SpeculativeBlock['fields'] },
+  ): Pushed {
+    watch?.checked(outcome, false)
     const { tip } = this.speculation
     const { header } = block
     const state = tip.state.apply(outcome.delta)
@@ -181,6 +212,7 @@ export class Pipeline {
       state,
       span: state.since(tip.state),
       answer: answer!,
+      watch,
     }
     this.speculation.add(entry)
     this.order.reach('executed', header.number)
@@ -224,7 +256,10 @@ export class Pipeline {
       this.order.reach('rooted', number)
       this.speculation.shift()
       entry.span.close()
+      entry.watch?.rooted(root)
+      entry.watch?.accepting()
       const outcome = this.host.accept(block, entry)
+      entry.watch?.accepted(block, outcome)
       this.order.reach('accepted', number)
       this.wake()
       entry.answer.resolve({ ...outcome, block })
@@ -297,11 +332,12 @@ export class Pipeline {
     this.host.chain.lendSummary()
     this.stages = stages
     const { order, host } = this
+    const { chain, watch } = host
     const onWritten = (sequence: number): void => {
       host.cutJournal(sequence)
       this.wake()
     }
-    this.writer = new WriteBehind({ chain: host.chain, stages, order, onWritten })
+    this.writer = new WriteBehind({ chain, watch, stages, order, onWritten })
     return true
   }
 

@@ -15,6 +15,7 @@ import type { LayeredMap, LayeredState } from '../../state/index.ts'
 import type { StoredHeader } from '../chainRecords.ts'
 import type { ImportOutcome } from '../importOutcome.ts'
 import type { KeptChain } from '../tree/keptChain.ts'
+import type { BlockWatch } from '../watch/blockWatch.ts'
 
 /** Thrown by a reader of block hashes, and caught where the block is then executed later. */
 export class HashNotKnown extends Error {}
@@ -30,6 +31,7 @@ export type SpeculativeBlock = Tip & {
   readonly outcome: BlockOutcome
   /** The block's layer alone: what the summary makes the root from. Closed with the block's root. */
   readonly span: LayeredMap
+  readonly watch: BlockWatch | undefined
   /** Whoever waits for the last word on the block. */
   readonly answer: Answer
 }

@@ -2,6 +2,7 @@
  * What blocks go through besides their execution. Each stage runs on this thread or on one of its own, and answers in
  * the order in which it was asked; results never depend on where it runs.
  */
+import type { TrieReport } from '../../commit/index.ts'
 import type { DiffSource } from '../../state/index.ts'
 import type { PackedBatch, Store } from '../../store/index.ts'
 import { PhaseClock } from '../phases.ts'
@@ -34,8 +35,8 @@ export type CommitWork = LayerRows & {
 
 /** Writes to the store. */
 export interface CommitStage {
-  /** Writes all of it in one transaction. @throws VarveError STORE_*; the store is then as it was */
-  write(work: CommitWork): Promise<void>
+  /** Writes all of it in one transaction, and tells how many bytes. @throws VarveError STORE_*; the store is then as it was */
+  write(work: CommitWork): Promise<number>
   close(): Promise<void>
 }
 
@@ -48,19 +49,28 @@ export type StagesOptions = {
   readonly isThreaded: boolean
   /** Books the time of stages as `root`, `collect` and `write`, wherever they run. */
   readonly clock?: PhaseClock
+  /** Told what the summary did for each of its answers. */
+  readonly watch?: SummaryWatch | undefined
+}
+
+/** Whoever watches the summary. */
+export type SummaryWatch = {
+  /** Whether nodes are put down to keys. */
+  readonly hasRows: boolean
+  note(answer: object, report: TrieReport): void
 }
 
 /** Opens the stages over a store that holds the chain up to its head. @param root of the head's state */
 export function openStages(store: Store, root: Uint8Array, options: StagesOptions): Stages {
-  const { nodeBytesMax, isThreaded, clock = new PhaseClock() } = options
+  const { nodeBytesMax, isThreaded, clock = new PhaseClock(), watch } = options
   const { shared } = store
   if (!isThreaded || shared === undefined)
     return {
-      summary: new InlineSummary(store, root, nodeBytesMax, clock),
+      summary: new InlineSummary(store, root, nodeBytesMax, clock, watch),
       commit: new InlineCommit(store, clock),
     }
   return {
-    summary: new SummaryThread({ ...shared, root, nodeBytesMax }, clock),
+    summary: new SummaryThread({ ...shared, root, nodeBytesMax }, clock, watch),
     commit: new CommitThread(shared, clock),
   }
 }

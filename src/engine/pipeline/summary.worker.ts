@@ -5,29 +5,38 @@ import { SegmentShelf } from './segmentPost.ts'
 import type { SummaryReply, SummaryRequest, SummaryThreadOptions } from './summaryThread.ts'
 import { SummaryWork } from './summaryWork.ts'
 
+const DONE: SummaryReply = { answer: undefined }
+
 serve<SummaryThreadOptions, SummaryRequest, SummaryReply>(async (options) => {
   const store = openSharedStore(options)
-  const work = new SummaryWork(store, options.root, options.nodeBytesMax)
+  const { root, nodeBytesMax, watched } = options
+  const work = new SummaryWork(store, root, nodeBytesMax, watched)
   const shelf = new SegmentShelf()
   return (request): Answer<SummaryReply> => {
     switch (request.kind) {
       case 'advance':
         shelf.add(request.segments)
-        return { reply: work.advance(shelf.source(request.source)) }
+        return {
+          reply: {
+            answer: work.advance(shelf.source(request.source)),
+            report: work.takeReport(),
+          },
+        }
       case 'retreat':
         shelf.add(request.segments)
         work.retreat(shelf.source(request.source))
-        return { reply: undefined }
+        return { reply: DONE }
       case 'collect': {
-        const reply = work.collect()
-        return { reply, transfer: [reply.slab.buffer, reply.fields.buffer] }
+        const answer = work.collect()
+        const reply = { answer, report: work.takeReport() }
+        return { reply, transfer: [answer.slab.buffer, answer.fields.buffer] }
       }
       case 'markPersisted':
         work.markPersisted()
-        return { reply: undefined }
+        return { reply: DONE }
       case 'close':
         store.close()
-        return { reply: undefined }
+        return { reply: DONE }
     }
   }
 })

@@ -8,6 +8,8 @@ import {
   StateSummary,
   type SummaryNodeSet,
   storedNodes,
+  type TrieReport,
+  TrieWatch,
 } from '../../commit/index.ts'
 import {
   type DiffSource,
@@ -34,13 +36,26 @@ export class SummaryWork {
   private readonly summary: StateSummary
   private readonly unwritten: UnwrittenNodes
   private readonly nodeBytesMax: number
+  private readonly watch: TrieWatch | undefined
 
-  /** @param root of the state that the store holds */
-  constructor(store: Store, root: Uint8Array, nodeBytesMax: number) {
+  /**
+   * @param root of the state that the store holds
+   * @param watched whether anybody asks for reports, and whether these have rows
+   */
+  constructor(
+    store: Store,
+    root: Uint8Array,
+    nodeBytesMax: number,
+    watched?: { readonly hasRows: boolean },
+  ) {
     this.store = store
     this.nodeBytesMax = nodeBytesMax
     this.unwritten = new UnwrittenNodes(store)
-    this.summary = new StateSummary(storedNodes(this.unwritten), root, { guessesLeaves: true })
+    this.watch = watched === undefined ? undefined : new TrieWatch(watched.hasRows)
+    this.summary = new StateSummary(storedNodes(this.unwritten), root, {
+      guessesLeaves: true,
+      watch: this.watch,
+    })
   }
 
   advance(source: DiffSource): Uint8Array {
@@ -60,6 +75,11 @@ export class SummaryWork {
       this.summary.shrink(this.nodeBytesMax)
     }
     return batch.take()
+  }
+
+  /** What was done since the last call, where anybody asks. */
+  takeReport(): TrieReport | undefined {
+    return this.watch?.take()
   }
 
   markPersisted(): void {

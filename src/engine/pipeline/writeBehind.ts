@@ -11,6 +11,7 @@
 import { assert } from '../../base/index.ts'
 import { type PackedBatch, WriteBatch } from '../../store/index.ts'
 import type { KeptChain } from '../tree/keptChain.ts'
+import type { EngineWatch } from '../watch/blockWatch.ts'
 import type { Stages } from './stages.ts'
 import type { StepOrder } from './stepOrder.ts'
 
@@ -18,6 +19,7 @@ export type WriteBehindOptions = {
   readonly chain: KeptChain
   readonly stages: Stages
   readonly order: StepOrder
+  readonly watch?: EngineWatch | undefined
   /** Told after each write, with the number of the newest journal record that it has the effect of. */
   readonly onWritten: (sequence: number) => void
 }
@@ -61,10 +63,13 @@ export class WriteBehind {
   }
 
   private async write(number: number): Promise<void> {
-    const { chain, stages, order, onWritten } = this.options
-    this.nodes.push(await stages.summary.collect())
+    const { chain, stages, order, watch, onWritten } = this.options
+    const collected = await stages.summary.collect()
+    this.nodes.push(collected)
+    watch?.noteCollect(collected)
     this.isLate = order.at('accepted') !== number
     if (this.isLate) return
+    const report = watch?.beginWrite(chain)
     const plan = chain.beginWrite()
     if (plan === undefined) return
     order.reach('collected', number)
@@ -72,7 +77,8 @@ export class WriteBehind {
     const nodes = joined(this.nodes)
     this.nodes = []
     try {
-      await stages.commit.write({ rows: batch.pack(), nodes, state, deltas })
+      const bytes = await stages.commit.write({ rows: batch.pack(), nodes, state, deltas })
+      report?.(bytes)
     } catch (error) {
       chain.cancelWrite()
       throw error

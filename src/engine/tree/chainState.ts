@@ -11,6 +11,7 @@
  */
 import { assert, bytesEqual } from '../../base/index.ts'
 import {
+  type CacheMisses,
   type CodeChange,
   eachAccountChange,
   FlatState,
@@ -19,6 +20,7 @@ import {
   hashKey,
   type LayeredMap,
   type LayeredState,
+  type LayerTreeStatus,
   StateCache,
   type StateDelta,
   StateLayers,
@@ -33,6 +35,14 @@ export type StateMemory = {
   readonly layerBytesMax: number
   readonly accountCountMax: number
   readonly slotCountMax: number
+}
+
+export type StateStatus = {
+  /** Layers of states that the store has not passed. */
+  readonly layers: LayerTreeStatus
+  readonly layerBytesMax: number
+  /** Reads that went to the store. */
+  readonly misses: CacheMisses
 }
 
 /** What a write under way holds. */
@@ -78,6 +88,11 @@ export class ChainState {
   /** The state at the head. Borrowed; good until the head moves. */
   get head(): LayeredState {
     return this.current
+  }
+
+  get status(): StateStatus {
+    const { layerBytesMax, layers, cache } = this
+    return { layers: layers.status, layerBytesMax, misses: cache.misses }
   }
 
   /** Whether a write is due for the layers' sake. */

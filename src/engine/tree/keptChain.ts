@@ -11,7 +11,7 @@
 import { assert, EMPTY_TRIE_ROOT } from '../../base/index.ts'
 import { ANCESTOR_COUNT, type AncestorBlock, type Genesis } from '../../chain/index.ts'
 import type { Header } from '../../codec/index.ts'
-import { type BlockRoots, StateSummary, storedNodes } from '../../commit/index.ts'
+import { type BlockRoots, StateSummary, storedNodes, type TrieWatch } from '../../commit/index.ts'
 import type { BlockHashReader } from '../../execute/index.ts'
 import {
   type CodeChange,
@@ -43,7 +43,7 @@ import { type LayerRows, putCodes, putLayers, putNodes } from '../stateBatch.ts'
 import { BlockRows } from './blockRows.ts'
 import { type BlockNode, BlockTree } from './blockTree.ts'
 import { CanonicalIndex } from './canonicalIndex.ts'
-import { ChainState, type StateMemory } from './chainState.ts'
+import { ChainState, type StateMemory, type StateStatus } from './chainState.ts'
 import { DeltaKeeper } from './deltaKeeper.ts'
 import { KeptState } from './keptState.ts'
 import { readTree } from './readTree.ts'
@@ -66,6 +66,7 @@ type Start = {
   readonly storedRoot: Uint8Array
   readonly storedTop: number
   readonly summary?: StateSummary
+  readonly watch: TrieWatch | undefined
 }
 
 export class KeptChain {
@@ -88,31 +89,32 @@ export class KeptChain {
   private writingSequence = 0
 
   private constructor(store: Store, start: Start) {
-    const { tree, deltas, states, storedRoot, storedTop, summary } = start
+    const { tree, deltas, states, storedTop } = start
     this.store = store
     this.tree = tree
     this.deltas = deltas
     this.states = states
     this.rows = new BlockRows(store, this.batch)
     this.canonical = new CanonicalIndex(store, storedTop)
-    this.summaries = new Summaries(store, { tree, deltas, states }, storedRoot, summary)
+    this.summaries = new Summaries(store, start)
   }
 
   /** Opens the chain in a store. @throws VarveError ENGINE_RECORD_INVALID, ENGINE_BLOCK_MISSING, ENGINE_BLOCK_INVALID */
-  static open(store: Store, memory: StateMemory): KeptChain {
+  static open(store: Store, memory: StateMemory, watch?: TrieWatch): KeptChain {
     const { number, stateRoot } = readHead(store)
     return new KeptChain(store, {
       ...readTree(store),
       states: new ChainState(store, number, readUsage(store), memory),
       storedRoot: stateRoot,
       storedTop: number,
+      watch,
     })
   }
 
   /** Starts a chain with block 0, in memory until the first write. */
-  static begin(store: Store, genesis: Genesis, memory: StateMemory): KeptChain {
+  static begin(store: Store, genesis: Genesis, memory: StateMemory, watch?: TrieWatch): KeptChain {
     const states = new ChainState(store, -1, EMPTY_USAGE, memory)
-    const summary = new StateSummary(storedNodes(store), EMPTY_TRIE_ROOT)
+    const summary = new StateSummary(storedNodes(store), EMPTY_TRIE_ROOT, { watch })
     const { header, delta } = buildGenesis(genesis, summary)
     const block = { header, totalDifficulty: header.difficulty }
     const tree = new BlockTree(block)
@@ -125,6 +127,7 @@ export class KeptChain {
       storedRoot: EMPTY_TRIE_ROOT,
       storedTop: -1,
       summary,
+      watch,
     })
     chain.putRows({ ...block, body: emptyBody(header), receipts: [] }, true)
     chain.canonical.push(header.hash)
@@ -166,6 +169,11 @@ export class KeptChain {
   /** Nodes of a kept state's tries. */
   nodesOf(node: BlockNode, state: KeptState) {
     return this.summaries.nodesAt(node, () => state.checkKept())
+  }
+
+  /** What the states take, and what of the reads had to go to the store so far. */
+  get stateStatus(): StateStatus {
+    return this.states.status
   }
 
   /** The state that a block on top of `parent` runs over. Good until the head moves. */
@@ -323,10 +331,11 @@ export class KeptChain {
 
   /**
    * Writes all changes in one transaction; nothing where there are none.
+   * @param onWritten told how many bytes it was
    * @returns number of the newest journal record among them
    * @throws VarveError STORE_*
    */
-  write(): number | undefined {
+  write(onWritten?: (bytes: number) => void): number | undefined {
     const plan = this.beginWrite()
     if (plan === undefined) return undefined
     const { batch, ...layers } = plan
@@ -338,7 +347,9 @@ export class KeptChain {
       this.cancelWrite()
       throw error
     }
-    return this.finishWrite()
+    const sequence = this.finishWrite()
+    onWritten?.(batch.byteCount)
+    return sequence
   }
 
   /**

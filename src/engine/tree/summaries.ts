@@ -9,7 +9,13 @@
  * accounts; the first after a write also what has changed since then.
  */
 import { bytesEqual } from '../../base/index.ts'
-import { BlockRoots, type StateNodes, StateSummary, storedNodes } from '../../commit/index.ts'
+import {
+  BlockRoots,
+  type StateNodes,
+  StateSummary,
+  storedNodes,
+  type TrieWatch,
+} from '../../commit/index.ts'
 import {
   completeDelta,
   invertDelta,
@@ -21,6 +27,14 @@ import type { Store } from '../../store/index.ts'
 import { readHead } from '../chainRecords.ts'
 import type { BlockNode, TreePath } from './blockTree.ts'
 import type { StateSources } from './keptState.ts'
+
+export type SummariesStart = StateSources & {
+  /** Root of the state in the store. */
+  readonly storedRoot: Uint8Array
+  /** A summary that stands at the head; opened where it is not given. */
+  readonly summary?: StateSummary
+  readonly watch: TrieWatch | undefined
+}
 
 export class Summaries {
   private readonly store: Store
@@ -39,15 +53,15 @@ export class Summaries {
       }
     | undefined
 
-  /**
-   * @param storedRoot root of the state in the store
-   * @param main a summary that stands at the head; opened where it is not given
-   */
-  constructor(store: Store, sources: StateSources, storedRoot: Uint8Array, main?: StateSummary) {
+  /** Told of what all summaries do. */
+  private readonly watch: TrieWatch | undefined
+
+  constructor(store: Store, start: SummariesStart) {
     this.store = store
-    this.sources = sources
-    this.storedRoot = storedRoot
-    this.main = main
+    this.sources = start
+    this.storedRoot = start.storedRoot
+    this.main = start.summary
+    this.watch = start.watch
   }
 
   /** The summary of a kept state. It moves with the next call for another one: not to be held, nor to be changed. */
@@ -153,7 +167,8 @@ export class Summaries {
   /** A new summary at the head: the stored one, with what the store lacks on top. */
   private open(): StateSummary {
     const root = this.rootInStore()
-    const summary = new StateSummary(storedNodes(this.store), root, { guessesLeaves: true })
+    const { watch } = this
+    const summary = new StateSummary(storedNodes(this.store), root, { guessesLeaves: true, watch })
     summary.update(this.sources.states.changesOn(root))
     return summary
   }

@@ -63,6 +63,8 @@ const SEGMENT_BYTES = 64 * 1024 * 1024
 const HEAD_BYTES = 17
 const NAME = /^\d{16}\.log$/
 
+const QUIET = { throwIfNoEntry: false } as const
+
 type Segment = { readonly first: number; readonly path: string }
 
 /**
@@ -109,6 +111,11 @@ export class BlockJournal {
   /** Number of the newest record that is durable. */
   get durable(): number {
     return this.durableSequence
+  }
+
+  /** Bytes of all files. Cost: a look at each; 0 for one that cannot be looked at. */
+  get bytes(): number {
+    return this.segments.reduce((sum, { path }) => sum + (statSync(path, QUIET)?.size ?? 0), 0)
   }
 
   /**
