@@ -3,12 +3,11 @@
  * nodes read and made, and on whose account.
  *
  *     StateSummary ── reads ─▶ watched(source) ─▶ source
- *          └── lap, chunk, end, collected ─▶ TrieWatch ─▶ take(): all since the last one
+ *          └── lap, applied, rootOf, end, collected ─▶ TrieWatch ─▶ take(): all since the last one
  *
  * A node of the account trie is put down to the first of the update's accounts that lies below it, a node of a storage
- * trie to the first of the update's slots; a sibling that a
- * deletion reads or an insertion moves, to the key next to it. So the rows add up to
- * the totals. Memory is bounded: what comes after `ROW_COUNT_MAX` keys is one row, `others`.
+ * trie to the first of the update's slots; a sibling that a deletion reads or an insertion moves, to the key next to it.
+ * So the rows add up to the totals. Memory is bounded: what comes after `ROW_COUNT_MAX` keys is one row, `others`.
  */
 import { bytesCompare, bytesEqual } from '../base/index.ts'
 import type { AccountUpdate } from '../state/index.ts'
