@@ -1,6 +1,6 @@
 /**
  * Options of the seed's benchmark that have nothing to act on here. Each is known, so that a command line written for
- * that benchmark ends with the reason. The table in the folder's README says the same.
+ * that benchmark ends with the reason. The table in the README of `cli` says the same.
  */
 import { type Command, Option } from 'commander'
 import { UsageError } from '../exit.ts'
