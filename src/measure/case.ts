@@ -49,14 +49,14 @@ export type BenchSize = {
  * is the same. Only `run` is timed; it should take 20 us or more, so let it loop over its operations.
  */
 export type PreparedBench = {
-  before?(): void
+  before?(): void | Promise<void>
   run(): void | Promise<void>
   /**
    * What the last run did, told from its result: a root, values read, gas, counters of a layer below; never from a count
    * that the timed loop kept beside its work. Called behind the first run and the last.
    */
   prove(): BenchProof | Promise<BenchProof>
-  after?(): void
+  after?(): void | Promise<void>
   close?(): void | Promise<void>
 }
 

@@ -62,10 +62,10 @@ export async function gather(
 }
 
 async function provenRun(prepared: PreparedBench): Promise<BenchProof> {
-  prepared.before?.()
+  await prepared.before?.()
   await prepared.run()
   const proof = await prepared.prove()
-  prepared.after?.()
+  await prepared.after?.()
   return proof
 }
 
@@ -84,13 +84,13 @@ async function timedRuns(
   const endByWall = CLOCKS.wall() + WALL_FACTOR * ms * 1e6
   const isOver = () => CLOCKS.cpu() >= end || CLOCKS.wall() >= endByWall
   while (samples.length < RUNS_MAX && (samples.length < countMin || !isOver())) {
-    prepared.before?.()
+    await prepared.before?.()
     const start = now()
     const pending = prepared.run()
     if (pending !== undefined) await pending
     // A clock that did not move would make a ratio infinite.
     samples.push(Math.max(1, now() - start))
-    prepared.after?.()
+    await prepared.after?.()
   }
   return samples
 }
@@ -113,7 +113,7 @@ async function allocated(
   let least: number | undefined
   for (let window = 0; window < WINDOW_COUNT; window++) {
     collectGarbage()
-    prepared.before?.()
+    await prepared.before?.()
     await settled()
     collections = 0
     const before = heldBytes()
@@ -123,7 +123,7 @@ async function allocated(
     }
     const taken = heldBytes() - before - overhead
     await settled()
-    prepared.after?.()
+    await prepared.after?.()
     // Less than before: buffers of an earlier collection were still being given back.
     if (collections === 0 && taken >= 0) least = Math.min(least ?? Infinity, taken / runCount)
   }

@@ -9,9 +9,9 @@ const FILES: Readonly<Record<BenchGroup, () => Promise<GroupFile>>> = {
   layers: async () => ({ CASES: [] }),
   words: () => import('./cases/words.ts'),
   keccak: () => import('./cases/keccak.ts'),
-  evm: async () => ({ CASES: [] }),
-  blocks: async () => ({ CASES: [] }),
-  executor: async () => ({ CASES: [] }),
+  evm: () => import('./cases/evm.ts'),
+  blocks: () => import('./cases/blocks.ts'),
+  executor: () => import('./cases/executor.ts'),
 }
 
 /**

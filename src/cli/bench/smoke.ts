@@ -19,10 +19,10 @@ export async function smoke(bench: BenchCase): Promise<SmokeResult[]> {
     const prepared = await bench.prepare(size, arm)
     const proofs: BenchProof[] = []
     for (let run = 0; run < 2; run++) {
-      prepared.before?.()
+      await prepared.before?.()
       await prepared.run()
       proofs.push(await prepared.prove())
-      prepared.after?.()
+      await prepared.after?.()
     }
     await prepared.close?.()
     const fault = proofs.map((proof) => faultOf(proof, expected)).find((each) => each !== undefined)
