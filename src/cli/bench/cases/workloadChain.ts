@@ -10,7 +10,7 @@ import type { TransactionKind } from '../../executor/kinds.ts'
 import { Workload, type WorkloadBlock } from '../../executor/workload.ts'
 import { digestOf } from '../digest.ts'
 
-const COUNTS = { accounts: 4000, signers: 400 }
+const COUNTS = { accounts: 4000, signers: 400, moduleCopies: 1 }
 const BALANCE = 10n ** 18n
 const SECONDS_PER_BLOCK = 12n
 const COINBASE = new Uint8Array(20).fill(0xcb)
@@ -36,6 +36,7 @@ export function workloadBlocks(
     hotspotProbability: 0.5,
     connectedGroupCount: 0,
     shuffleConnected: false,
+    moduleWorkingSet: 1,
     seed: 1,
     run: 0,
     isSigned: false,
