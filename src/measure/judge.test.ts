@@ -79,7 +79,7 @@ test('the interval holds the true ratio about as often as it says', () => {
   assert.ok(held >= 176, `${held} of 200`)
 })
 
-test('unlike machines: figures from two processors, or two runtimes, give no verdict', () => {
+test('unlike machines: figures from two processors, or two runtimes, give no verdict (row N14)', () => {
   for (const other of [{ cpu: 'another processor' }, { runtime: 'node 22' }]) {
     const machine = { ...MACHINE, ...other }
     assertVoid(
@@ -89,7 +89,7 @@ test('unlike machines: figures from two processors, or two runtimes, give no ver
   }
 })
 
-test('short-circuited reads: one read of four is not four, in one arm or in both', () => {
+test('short-circuited reads: one read of four is not four, in one arm or in both (row N12)', () => {
   const skipping = { claimed: 4, counted: 1 }
   const whole = sound(0.7).map((turn) => ({ ...turn, claimed: 4, counted: 4 }))
   assertVoid(
@@ -102,7 +102,7 @@ test('short-circuited reads: one read of four is not four, in one arm or in both
   )
 })
 
-test('"10" that means 20: more than the name says is another size', () => {
+test('"10" that means 20: more than the name says is another size (row G14)', () => {
   const both = sound(0.7).map((turn) => ({ ...turn, claimed: 10, counted: 20 }))
   assertVoid(both, 'operations-beyond')
   assertVoid(
@@ -111,7 +111,7 @@ test('"10" that means 20: more than the name says is another size', () => {
   )
 })
 
-test('one run against two: "main main final" is no comparison', () => {
+test('one run against two: "main main final" is no comparison (row G16)', () => {
   const turns = (['base', 'base', 'head'] as const).map(
     (role, place): Turn => ({ ...sound(0.7)[0]!, role, round: 0, place }),
   )
@@ -121,7 +121,7 @@ test('one run against two: "main main final" is no comparison', () => {
   assertVoid(sound(0.7).slice(0, -1), 'unequal-runs')
 })
 
-test('arms that ran one behind the other, and an order that was never swapped', () => {
+test('arms that ran one behind the other, and an order that was never swapped (row G16)', () => {
   const rank = { base: 0, sham: 1, head: 2 }
   const inARow = sound(0.7)
     .sort((a, b) => rank[a.role] - rank[b.role] || a.round - b.round)
@@ -133,6 +133,13 @@ test('arms that ran one behind the other, and an order that was never swapped', 
     place: 3 * turn.round + order[turn.role],
   }))
   assertVoid(unswapped, 'order-not-swapped')
+})
+
+test('a result that is not the one on record, though both arms agree on it', () => {
+  assertVoid(
+    sound(0.7).map((turn) => ({ ...turn, expectedDigest: 'd0' })),
+    'unexpected-result',
+  )
 })
 
 test('results that differ', () => {
