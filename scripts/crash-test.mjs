@@ -1,6 +1,8 @@
-// Kills an import by SIGKILL at random moments and starts it again, until it is through. After every kill the database
-// must verify; at the end it must equal that of an uninterrupted import, row for row.
-// Usage: node scripts/crash-test.mjs FILE [--genesis NAME|FILE] [--kills N] [--batch BLOCKS] [--seed N]
+// With a file: kills its import by SIGKILL at random moments and starts it again, until it is through. After every kill
+// the database must verify; at the end it must equal that of an uninterrupted import, row for row.
+// Without one: kills a pipeline under load, at every declared step and at 200 random moments (or --kills), as
+// `src/engine/pipeline/pipelineCrash.test.ts` says.
+// Usage: node scripts/crash-test.mjs [FILE [--genesis NAME|FILE] [--batch BLOCKS]] [--kills N] [--seed N]
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,18 +14,28 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     genesis: { type: 'string' },
-    kills: { type: 'string', default: '20' },
+    kills: { type: 'string' },
     batch: { type: 'string', default: '64' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 })
 const [file] = positionals
 if (file === undefined) {
-  console.error(
-    'usage: node scripts/crash-test.mjs FILE [--genesis NAME|FILE] [--kills N] [--batch BLOCKS] [--seed N]',
-  )
-  process.exit(2)
+  const env = {
+    ...process.env,
+    VARVE_VERIFY: '1',
+    VARVE_CRASH_KILLS: values.kills ?? '200',
+    VARVE_CRASH_SEED: values.seed,
+  }
+  console.log(`${env.VARVE_CRASH_KILLS} kills, seed ${values.seed}`)
+  const test = new URL('../dist/engine/pipeline/pipelineCrash.test.js', import.meta.url).pathname
+  const { status } = spawnSync(process.execPath, ['--test-reporter=spec', test], {
+    stdio: 'inherit',
+    env,
+  })
+  process.exit(status ?? 1)
 }
+const kills = Number(values.kills ?? 20)
 const main = new URL('../dist/cli/main.js', import.meta.url).pathname
 const folder = mkdtempSync(join(tmpdir(), 'varve-crash-'))
 const genesis = values.genesis === undefined ? [] : ['--genesis', values.genesis]
@@ -60,7 +72,7 @@ const db = join(folder, 'killed')
 let killCount = 0
 let headBefore = -1
 let restartCount = 0
-while (killCount < Number(values.kills)) {
+while (killCount < kills) {
   const child = spawn(process.execPath, [main, ...importOf(db)], { stdio: 'ignore' })
   const exited = new Promise((resolve) =>
     child.on('exit', (code, signal) => resolve({ code, signal })),

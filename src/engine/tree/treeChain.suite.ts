@@ -61,11 +61,15 @@ const VICTIMS = [addressOf(0xd1), addressOf(0xd2), addressOf(0xd3)]
 
 const word = (value: number) => new Uint8Array(32).fill(value, 31)
 
-/** One transaction for each number, of a sender that has no other. */
-const POOL: readonly Transaction[] = Array.from({ length: 120 }, (_, index) =>
-  poolTransaction(index),
-)
-const SENDERS = POOL.map((transaction) => recovery.recoverSender(transaction))
+/** Transactions that a tree is made of, unless it asks for more. */
+const POOL_COUNT = 120
+/** One transaction for each number, of a sender that has no other. Grows as it is asked for. */
+const pool: Transaction[] = []
+
+function poolOf(count: number): readonly Transaction[] {
+  while (pool.length < count) pool.push(poolTransaction(pool.length))
+  return pool.slice(0, count)
+}
 
 function poolTransaction(index: number): Transaction {
   const [to, data] = callOf(index)
@@ -113,7 +117,7 @@ function createdBy(index: number): Uint8Array {
 }
 
 /** Proof of work under London, proof of stake under Shanghai. */
-export function treeGenesis(fork: Fork): Genesis {
+export function treeGenesis(fork: Fork, poolCount = POOL_COUNT): Genesis {
   const storage = { '0x00': '0x01', '0x01': '0xff00', '0x07': `0x${'ee'.repeat(32)}` }
   const alloc: Record<string, unknown> = {
     [toHex(KEEPER)]: { balance: '0x0', code: `0x${KEEPER_CODE}`, storage },
@@ -121,7 +125,8 @@ export function treeGenesis(fork: Fork): Genesis {
   }
   for (const victim of VICTIMS)
     alloc[toHex(victim)] = { balance: '0x5', code: `0x${VICTIM_CODE}`, storage }
-  for (const sender of SENDERS) alloc[toHex(sender)] = { balance: '0xde0b6b3a7640000' }
+  for (const transaction of poolOf(poolCount))
+    alloc[toHex(recovery.recoverSender(transaction))] = { balance: '0xde0b6b3a7640000' }
   const difficulty = fork >= Fork.Paris ? '0x0' : '0x20000'
   const file = { config: { chainId: 1 }, difficulty, gasLimit: '0x1c9c380', alloc }
   return { ...parseGenesisJson(JSON.stringify(file)), spec: singleForkSpec(fork) }
@@ -136,11 +141,14 @@ export type TreeOptions = {
   readonly spread: number
   /** Makes the copies, which takes most of the time. */
   readonly withCopies: boolean
+  /** Transactions to choose from, each once a branch; 120 without it. Blocks are empty when they are used up. */
+  readonly poolCount?: number
 }
 
 /** Makes a tree with one heaviest branch. */
 export async function makeTree(prng: Prng, options: TreeOptions): Promise<TestTree> {
-  const genesis = treeGenesis(options.fork)
+  const transactionPool = poolOf(options.poolCount ?? POOL_COUNT)
+  const genesis = treeGenesis(options.fork, transactionPool.length)
   const maker = await openEngine({ store: memoryStore(), genesis, historyBlocks: 10_000 })
   const { header } = maker.head
   const root: Made = {
@@ -151,7 +159,7 @@ export async function makeTree(prng: Prng, options: TreeOptions): Promise<TestTr
   const made: Made[] = [root]
   const produce = (parent: Made) => {
     const used = new Set(parent.used)
-    const transactions = pickTransactions(prng, used)
+    const transactions = pickTransactions(prng, transactionPool, used)
     const choices = {
       coinbase: addressOf(prng.between(1, 200)),
       timestamp: parent.block.header.timestamp + BigInt(prng.between(1, 30)),
@@ -173,14 +181,18 @@ export async function makeTree(prng: Prng, options: TreeOptions): Promise<TestTr
   return { genesis, genesisCopy: copies.get(toHex(header.hash)) ?? new Map(), blocks }
 }
 
-function pickTransactions(prng: Prng, used: Set<number>): Transaction[] {
+function pickTransactions(
+  prng: Prng,
+  from: readonly Transaction[],
+  used: Set<number>,
+): Transaction[] {
   const transactions: Transaction[] = []
-  const first = prng.below(POOL.length)
+  const first = prng.below(from.length)
   for (let count = prng.below(6), index = first; count > 0; count--, index++) {
-    const number = index % POOL.length
+    const number = index % from.length
     if (used.has(number)) continue
     used.add(number)
-    transactions.push(POOL[number]!)
+    transactions.push(from[number]!)
   }
   return transactions
 }
