@@ -39,7 +39,7 @@ function digest(db: string): string {
 }
 
 // The chain is made once, by the demonstration.
-const kept = varve('demo', '--keep').stderr.match(/kept (.*)/)![1]!
+const kept = varve('demo', '--chain', '--keep').stderr.match(/kept (.*)/)![1]!
 cpSync(kept, join(folder, 'demo'), { recursive: true })
 rmSync(kept, { recursive: true })
 const chain = join(folder, 'demo', 'chain.rlp')

@@ -9,7 +9,9 @@ import { test } from 'node:test'
 test('killed by SIGKILL at random moments, an import resumes and ends as if uninterrupted', () => {
   const main = join(import.meta.dirname, 'main.js')
   const script = join(import.meta.dirname, '../../scripts/crash-test.mjs')
-  const demo = spawnSync(process.execPath, [main, 'demo', '--keep'], { encoding: 'utf8' })
+  const demo = spawnSync(process.execPath, [main, 'demo', '--chain', '--keep'], {
+    encoding: 'utf8',
+  })
   const folder = demo.stderr.match(/kept (.*)/)![1]!
   const chain = join(folder, 'chain.rlp')
   const genesis = join(folder, 'genesis.json')

@@ -1,7 +1,7 @@
 /** `varve create-db`: a database for the executor benchmark. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseCount, parseFolder, parsePositive } from './arguments.ts'
-import { type CreateReport, createDatabase } from './executor/createDatabase.ts'
+import { type CreateReport, createDatabase, describeCreation } from './executor/createDatabase.ts'
 import { toJson, UsageError } from './exit.ts'
 import { Progress } from './progress.ts'
 
@@ -70,13 +70,7 @@ function runCreate(flags: CreateFlags): void {
     bar.stop()
   }
   if (flags.json === true) console.log(toJson(report))
-  else {
-    const { seconds, accountsPerSecond, head, contracts } = report
-    const rate = Math.round(accountsPerSecond).toLocaleString('en')
-    console.log(
-      `made ${accounts.toLocaleString('en')} accounts and ${contracts} contracts in ${seconds.toFixed(2)} s (${rate} accounts/s)\nroot ${head.stateRoot}`,
-    )
-  }
+  else console.log(describeCreation(report))
 }
 
 function parseWei(text: string): bigint {

@@ -229,6 +229,24 @@ test('A26: a run that is too slow, or too good, for its calibration ends with 1'
   assert.match(other.stderr, /expected rates of/)
 })
 
+test('the tour runs the same blocks both ways, and proves a sender from what was written', () => {
+  const small = ['demo', '--num-accounts', '400', '--blocks', '3', '--block-size', '50']
+  const shown = varve(...small)
+  assert.equal(shown.status, 0, shown.stderr)
+  for (const text of [/pipeline off/, /pipeline on/, /summary/, /the same 3 both ways/, /verified/])
+    assert.match(shown.stdout, text)
+  const { status, stdout } = varve(...small, '--json')
+  assert.equal(status, 0)
+  const report = JSON.parse(stdout)
+  assert.deepEqual(Object.keys(report), ['database', 'off', 'on', 'speedup', 'proof'])
+  assert.deepEqual(report.on.roots, report.off.roots)
+  assert.equal(report.off.pipeline, 'off')
+  assert.deepEqual(Object.keys(report.on.threads), ['ahead', 'main', 'summary', 'commit'])
+  assert.ok(report.proof.nodes > 0)
+  assert.equal(varve(...small, '--chain', 'file').status, 2)
+  assert.equal(varve('demo', '--num-accounts', '400', '--block-size', '201').status, 2)
+})
+
 test('what makes no sense ends with 2 and one line', () => {
   const run = ['run-executor', '--data-dir', db, ...SMALL]
   const create = ['create-db', '--data-dir', join(folder, 'x'), '--num-accounts', '1']

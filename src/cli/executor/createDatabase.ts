@@ -73,6 +73,16 @@ export function createDatabase(options: CreateOptions): CreateReport {
   }
 }
 
+/** Lines for a person. */
+export function describeCreation(report: CreateReport): string {
+  const { accounts, contracts, seconds, accountsPerSecond, head } = report
+  const rate = Math.round(accountsPerSecond).toLocaleString('en')
+  return [
+    `made     ${accounts.toLocaleString('en')} accounts and ${contracts} contracts in ${seconds.toFixed(2)} s (${rate} accounts/s)`,
+    `root     ${head.stateRoot}`,
+  ].join('\n')
+}
+
 /** Writes block 0 of a benchmark's chain into an empty store. */
 export function writeDatabase(store: Store, options: Omit<CreateOptions, 'folder'>): Header {
   const { accounts, balance, onAccount } = options

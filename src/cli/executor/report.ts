@@ -25,7 +25,7 @@ export type StageReport = {
   /** All transactions by this stage's time alone. */
   readonly tps: number
   readonly gasPerSecond: number
-  /** Of the time of the whole run; stages on other threads, and what was done ahead, come on top of it. */
+  /** Of the time of the whole run; stages on other threads, and `ahead` of the clock, come on top of it. */
   readonly share: number
 }
 

@@ -1,6 +1,7 @@
 /**
  * Where the time of a run goes, by stage and by thread, as busy seconds: what a thread waits is nobody's.
  *
+ *     ahead     generate, where blocks are made before the clock starts
  *     main      generate, validate, senders, execute, journal, seal
  *     senders   recover, the sum over all threads
  *     summary   root, collect                 } on the main thread where there is no pipeline,
@@ -12,7 +13,7 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import type { Engine, PhaseSeconds } from '../../engine/index.ts'
 import type { BlockFeed } from './blockFeed.ts'
 
-export const RUN_THREADS = ['main', 'senders', 'summary', 'commit'] as const
+export const RUN_THREADS = ['ahead', 'main', 'senders', 'summary', 'commit'] as const
 export type RunThread = (typeof RUN_THREADS)[number]
 
 /** A stage on its thread. */
@@ -43,7 +44,7 @@ export class StageClock {
   private readonly start = performance.now()
   private readonly loop: EventLoopUtilization = performance.eventLoopUtilization()
   private readonly phases: PhaseSeconds
-  private readonly generatedBefore: number
+  private readonly isGenerated: boolean
 
   /** Starts the clock. */
   constructor(engine: Engine, feed: BlockFeed, options: StageClockOptions) {
@@ -51,7 +52,7 @@ export class StageClock {
     this.feed = feed
     this.options = options
     this.phases = engine.phases
-    this.generatedBefore = feed.seconds.generate
+    this.isGenerated = feed.seconds.generate > 0
   }
 
   /** Since the start. */
@@ -68,7 +69,7 @@ export class StageClock {
     const at = (name: keyof PhaseSeconds) => this.engine.phases[name] - this.phases[name]
     const { generate, recover } = feed.seconds
     const stages: StageTime[] = [
-      { name: 'generate', thread: 'main', seconds: generate },
+      { name: 'generate', thread: this.isGenerated ? 'ahead' : 'main', seconds: generate },
       { name: 'recover', thread: 'senders', seconds: recover },
       { name: 'validate', thread: 'main', seconds: at('validate') },
       { name: 'senders', thread: 'main', seconds: at('senders') },
@@ -81,16 +82,14 @@ export class StageClock {
         { name: 'collect', thread: summary, seconds: at('collect') },
         { name: 'write', thread: commit, seconds: at('write') },
       )
-    // What was made before the clock started is no part of the run's time.
-    const booked = secondsOf(stages, 'main') - this.generatedBefore
+    const booked = secondsOf(stages, 'main')
     const idle = performance.eventLoopUtilization(this.loop).idle / 1000
-    const main = this.seconds - idle
-    stages.push({ name: 'seal', thread: 'main', seconds: Math.max(0, main - booked) })
-    const others = RUN_THREADS.filter((thread) => thread !== 'main')
-    const entries = others.map((thread) => [thread, secondsOf(stages, thread)] as const)
+    const seal = Math.max(0, this.seconds - idle - booked)
+    stages.push({ name: 'seal', thread: 'main', seconds: seal })
+    const entries = RUN_THREADS.map((thread) => [thread, secondsOf(stages, thread)] as const)
     return {
       stages: stages.filter(({ seconds }) => seconds > 0),
-      threads: { main, ...Object.fromEntries(entries.filter(([, seconds]) => seconds > 0)) },
+      threads: Object.fromEntries(entries.filter(([, seconds]) => seconds > 0)),
     }
   }
 }

@@ -79,6 +79,7 @@ test('A25: stages are on the threads that do them, and fit into their time', asy
       base.filter((name) => name !== 'write'),
       ['main', 'summary'],
     ],
+    [{ isPipelined: false, generateThenExecute: true }, base, ['ahead', 'main']],
   ]
   for (const [way, stageNames, threadNames] of cases) {
     const store = lmdb()
