@@ -86,6 +86,7 @@ const NO_PREFIX = new Uint8Array(0)
  * the place of another node, that one's row goes.
  */
 export function putNodes(batch: WriteBatch, { accountNodes, storageNodes }: SummaryNodeSet): void {
+  batch.reserve(accountNodes.byteCount)
   accountNodes.walk((entry) => {
     if (entry.shape === NodeShape.Inner) batch.putNode('accountNodes', NO_PREFIX, entry)
     else if (entry.formerShape === NodeShape.Inner)

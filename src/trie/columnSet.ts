@@ -266,6 +266,15 @@ export class ColumnNodeSet implements WalkableNodeSet {
     return this.materialize().leaves
   }
 
+  get byteCount(): number {
+    let sum = 0
+    for (const { paths, chunks } of this.pieces) {
+      sum += paths.length
+      for (const { length } of chunks) sum += length
+    }
+    return sum
+  }
+
   walk(visit: (entry: Readonly<NodeEntry>) => void): void {
     this.tell({ node: visit, leaf: () => {} })
   }

@@ -81,6 +81,8 @@ export type NodeSink = {
 
 /** A node set that can be walked without an object an entry. */
 export type WalkableNodeSet = NodeSet & {
+  /** Bytes of all nodes and paths, those from before included. */
+  readonly byteCount: number
   /** Visits writes and deletions in the order in which they were found: children before parents. */
   readonly walk: (visit: (entry: Readonly<NodeEntry>) => void) => void
 }

@@ -113,8 +113,14 @@ export function modelRows(version: Version, floor: number): Rows {
     for (const [path, bytes] of tries.storages.get(key)?.nodes ?? [])
       put('storageNodes', storageNodeKey(addressHash, nibblesOf(path), path.length), bytes)
   }
-  for (const [path, bytes] of tries.accounts.nodes)
+  const leafKeys = [...version.state]
+    .filter(([, { account }]) => account !== undefined)
+    .map(([key]) => toHex(hashOfKey(key)).slice(2))
+  for (const [path, bytes] of tries.accounts.nodes) {
+    // A leaf has no row: it stands where one key alone leads.
+    if (leafKeys.filter((key) => key.startsWith(path)).length === 1) continue
     put('accountNodes', accountNodeKey(nibblesOf(path), path.length), bytes)
+  }
   let at = version
   while (at.header.number > floor) {
     const { number, hash } = at.header
