@@ -1,8 +1,9 @@
 /** Reading what a person typed: addresses, slots, numbers. */
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ADDRESS_BYTES, fromBareHex, HASH_BYTES } from '../base/index.ts'
 import { MEMORY_BYTES_MIN } from '../engine/index.ts'
 import type { JournalSync } from '../store/index.ts'
+import type { MetricsAddress } from './metrics/metricsServer.ts'
 
 /** 20 bytes; `0x` may be missing, the case does not matter. */
 export function parseAddress(text: string): Uint8Array {
@@ -69,6 +70,39 @@ export function memoryOption(): Option {
     '--memory <bytes>',
     'for states, trie nodes and what waits for a write, as 512M or 2G (default: 1G)',
   ).argParser(parseMemory)
+}
+
+/** `--metrics`, `--slow-block` and `--slow-block-log`, of the same commands. */
+export function addWatchOptions(command: Command): Command {
+  return command
+    .option(
+      '--metrics <port|host:port>',
+      'serve metrics for Prometheus at http://127.0.0.1:PORT/metrics while the command runs; port 0: a free one',
+      parseMetricsAddress,
+    )
+    .option(
+      '--slow-block <ms>',
+      'print a JSON line for each block that takes as long: where the time went, and on which accounts and slots',
+      parseMilliseconds,
+    )
+    .option('--slow-block-log <file>', 'add these lines to a file (default: standard error)')
+}
+
+/** A port of the loopback interface, or `HOST:PORT`; an IPv6 address stands in brackets. */
+export function parseMetricsAddress(text: string): MetricsAddress {
+  const [, bracketed, plain, digits] =
+    /^(?:\[([\da-f:.]+)\]:|([^:[\]\s]+):)?(\d{1,5})$/i.exec(text) ?? []
+  const port = Number(digits)
+  if (digits === undefined || port > 65_535)
+    throw new InvalidArgumentError(`"${text}" is no port from 0 to 65535, nor HOST:PORT.`)
+  return { host: bracketed ?? plain ?? '127.0.0.1', port }
+}
+
+/** From 0 up, a fraction allowed. */
+function parseMilliseconds(text: string): number {
+  if (!/^\d{1,9}(\.\d{1,6})?$/.test(text))
+    throw new InvalidArgumentError(`"${text}" is no number of milliseconds from 0 up.`)
+  return Number(text)
 }
 
 /** `--sync`, of the same commands. @param mode where none is asked for */

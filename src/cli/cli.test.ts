@@ -12,6 +12,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -273,3 +275,39 @@ function blocksOfChain(file: Uint8Array, count: number): string[] {
   }
   return blocks
 }
+
+test('G15: --metrics on a port in use ends the command before it makes anything', async () => {
+  const taken = createServer()
+  await new Promise<void>((resume) => taken.listen(0, '127.0.0.1', resume))
+  const { port } = taken.address() as AddressInfo
+  const db = join(folder, 'port')
+  const { status, stderr } = varve(...importOf(db), '--metrics', `${port}`)
+  assert.equal(status, 1)
+  assert.match(stderr, /another process listens there \[METRICS_ADDRESS\]\n$/)
+  assert.ok(!existsSync(db))
+  taken.close()
+  for (const wrong of ['x', '70000', '1:2:3'])
+    assert.equal(varve(...importOf(db), '--metrics', wrong).status, 2)
+})
+
+test('--slow-block 0 tells of every block on standard error, and the database is as without', () => {
+  const db = join(folder, 'slow')
+  const { status, stderr } = varve(
+    ...importOf(db, chain, '--to', '40'),
+    '--slow-block',
+    '0',
+    '--metrics',
+    '0',
+  )
+  assert.equal(status, 0)
+  const [url, ...lines] = stderr.trimEnd().split('\n')
+  assert.match(url!, /^metrics: http:\/\/127\.0\.0\.1:\d+\/metrics$/)
+  const numbers = lines.map((line) => JSON.parse(line).block.number)
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 40 }, (_, index) => index + 1),
+  )
+  const plain = join(folder, 'not-slow')
+  varve(...importOf(plain, chain, '--to', '40'))
+  assert.equal(digest(db), digest(plain))
+})

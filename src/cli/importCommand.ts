@@ -12,6 +12,7 @@ import {
 } from '../engine/index.ts'
 import type { JournalSync } from '../store/index.ts'
 import {
+  addWatchOptions,
   memoryOption,
   parseCount,
   parseFolder,
@@ -23,9 +24,10 @@ import { databaseHasChain, withWritableEngine } from './database.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
 import { loadGenesis } from './genesis.ts'
 import { readJsonBlocks } from './jsonBlocks.ts'
+import { type WatchFlags, type Watching, watched } from './metrics/watching.ts'
 import { Progress } from './progress.ts'
 
-type ImportFlags = {
+type ImportFlags = WatchFlags & {
   readonly db: string
   readonly genesis?: string
   readonly to?: number
@@ -39,7 +41,7 @@ type ImportFlags = {
 }
 
 export function addImportCommand(program: Command): void {
-  program
+  const command = program
     .command('import')
     .description(
       'verify and import blocks: era1 files, files of RLP blocks as geth exports them, or JSON',
@@ -66,6 +68,7 @@ export function addImportCommand(program: Command): void {
         '  varve import chain.rlp --db ./test --genesis genesis.json\n',
     )
     .action((files: string[], flags: ImportFlags) => runImport(files, flags))
+  addWatchOptions(command)
 }
 
 /** What an import reports; the shape of `--json`. */
@@ -100,6 +103,14 @@ export async function importFiles(
   files: readonly string[],
   flags: ImportFlags,
 ): Promise<ImportReport> {
+  return await watched(flags, (watching) => importWatched(files, flags, watching))
+}
+
+async function importWatched(
+  files: readonly string[],
+  flags: ImportFlags,
+  watching: Watching,
+): Promise<ImportReport> {
   const isFresh = !databaseHasChain(flags.db)
   const inputs = files.map(openInput)
   const found = await genesisOf(flags, inputs, isFresh)
@@ -108,12 +119,15 @@ export async function importFiles(
   const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
   const memory = flags.memory === undefined ? {} : { memoryBytes: flags.memory }
   const { sync = { mode: 'group', milliseconds: 50 } } = flags
-  const options = { ...genesis, ...batch, ...history, ...memory, sync }
+  const { observer } = watching
+  const watch = observer === undefined ? {} : { observer }
+  const options = { ...genesis, ...batch, ...history, ...memory, ...watch, sync }
   const stop = new AbortController()
   const onSignal = () => stop.abort()
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal)
   try {
     return await withWritableEngine(flags.db, options, async (engine) => {
+      watching.attach(engine)
       const start = performance.now()
       let blocks = 0
       let megagas = 0

@@ -1,6 +1,7 @@
 /** `varve run-executor`: the executor benchmark on a database of `create-db`. */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
+  addWatchOptions,
   memoryOption,
   parseCount,
   parseFolder,
@@ -30,6 +31,7 @@ import {
 } from './executor/runFlags.ts'
 import type { WeightedKind } from './executor/workload.ts'
 import { EXIT_FAILED, toJson, UsageError } from './exit.ts'
+import { watched } from './metrics/watching.ts'
 import { Progress } from './progress.ts'
 
 export function addRunExecutorCommand(program: Command): void {
@@ -129,6 +131,7 @@ export function addRunExecutorCommand(program: Command): void {
         '    --transactions-per-sender 1 --main-signer-accounts 20000 --block-executor-type native\n',
     )
     .action((flags: RunFlags) => runCommand(flags))
+  addWatchOptions(command)
   addRefusedOptions(command)
 }
 
@@ -155,7 +158,9 @@ async function runCommand(flags: RunFlags): Promise<void> {
       ...optionsOf(flags, kinds),
       onBlock: (done: number) => bar.update(done, blocks),
     }
-    report = await profiled(files, () => runExecutor(options))
+    report = await watched(flags, (watching) =>
+      profiled(files, () => runExecutor({ ...options, watching })),
+    )
   } finally {
     bar.stop()
   }

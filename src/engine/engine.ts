@@ -112,6 +112,7 @@ export class Engine {
   private readonly forks: BranchBases
   private readonly store: Store
   private readonly nodeBytesMax: number
+  private readonly branchBytesMax: number
   private openPipeline: Pipeline | undefined
   private readonly watch: EngineWatch | undefined
   /** For witnesses and replays alone: it forgets the codes that the other one keeps from block to block. */
@@ -123,6 +124,7 @@ export class Engine {
     const { states: memory, nodeBytesMax, branchBytesMax } = stateMemory(memoryBytes)
     this.store = store
     this.nodeBytesMax = nodeBytesMax
+    this.branchBytesMax = branchBytesMax
     const { observer } = options
     const trie = observer === undefined ? undefined : new TrieWatch(observer.wantsCosts === true)
     const identity = readIdentity(store)
@@ -174,10 +176,12 @@ export class Engine {
 
   /** How full everything is, at this moment. Cost: some reads of fields, and the sizes of the journal's files. */
   get status(): EngineStatus {
-    const { chain, watch, nodeBytesMax, branches } = this
+    const { chain, watch, nodeBytesMax, branchBytesMax, branches } = this
     const { journal } = this.intake
     const pipeline = this.openPipeline?.status
-    return engineStatus({ chain, journal, pipeline, branches, nodeBytesMax, watch })
+    return engineStatus({
+      ...{ chain, journal, pipeline, branches, branchBytesMax, nodeBytesMax, watch },
+    })
   }
 
   /** Time spent so far, by phase. */

@@ -23,6 +23,7 @@ import {
   type Store,
 } from '../../store/index.ts'
 import { BATCH_MS, openDatabase } from '../database.ts'
+import type { Watching } from '../metrics/watching.ts'
 import { AccountBook, type AccountCounts, decodeCounts } from './accountBook.ts'
 import { BlockFeed, type FeedOptions } from './blockFeed.ts'
 import { copyDatabase } from './checkpoint.ts'
@@ -61,6 +62,7 @@ export type RunOptions = FeedOptions & {
   /** Blocks behind the head whose states are kept; the engine's own number without it. */
   readonly historyBlocks?: number
   readonly onBlock?: (done: number) => void
+  readonly watching?: Watching | undefined
 }
 
 const SECONDS_PER_BLOCK = 12n
@@ -93,7 +95,7 @@ export async function runOn(
   options: RunOptions,
   journal?: BlockJournal,
 ): Promise<RunReport> {
-  const { executor, skipCommit, memoryBytes, historyBlocks } = options
+  const { executor, skipCommit, memoryBytes, historyBlocks, watching } = options
   const tally = { gas: 0n }
   const engine = await openEngine({
     store,
@@ -103,7 +105,9 @@ export async function runOn(
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...(historyBlocks === undefined ? {} : { historyBlocks }),
     ...(journal === undefined ? {} : { journal }),
+    ...(watching?.observer === undefined ? {} : { observer: watching.observer }),
   })
+  watching?.attach(engine)
   const counts = decodeCounts(engine.header(0)!.header.extraData)
   const workload = new Workload({
     ...options,
@@ -163,7 +167,7 @@ const WITHOUT_WRITES: PipelineOptions = {
  */
 async function timedRun(
   { engine, feed, isThreaded, isJournaled }: RunParts,
-  { blocks, onBlock, skipCommit }: RunOptions,
+  { blocks, onBlock, skipCommit, watching }: RunOptions,
   pipeline: Pipeline | undefined,
 ) {
   const latencies: number[] = []
@@ -190,6 +194,7 @@ async function timedRun(
       // A block that fails fails the next call.
       last.accepted.then(({ block }) => finish(block.header)).catch(() => undefined)
     }
+    await watching?.rest()
   }
   if (skipCommit) {
     await pipeline?.drain()

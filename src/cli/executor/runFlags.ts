@@ -1,12 +1,13 @@
 /** What a person may ask of a run, and what of it goes together. */
 import type { JournalSync } from '../../store/index.ts'
 import { UsageError } from '../exit.ts'
+import type { WatchFlags } from '../metrics/watching.ts'
 import type { AccountCounts } from './accountBook.ts'
 import { CONNECTED_KINDS, NATIVE_KINDS, TOKEN_KINDS, type TransactionKind } from './kinds.ts'
 import type { ExecutorKind } from './watchedExecutor.ts'
 import type { WeightedKind } from './workload.ts'
 
-export type RunFlags = {
+export type RunFlags = WatchFlags & {
   readonly dataDir: string
   readonly checkpointDir?: string
   readonly blocks: number

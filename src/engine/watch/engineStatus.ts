@@ -20,6 +20,7 @@ export type EngineStatus = {
   readonly layerBytes: number
   readonly layerBytesMax: number
   readonly branches: BranchStatus
+  readonly branchBytesMax: number
   /** Trie nodes in memory, as last told: 0 where nobody watches. A write brings them down to the most. */
   readonly nodeBytes: number
   readonly nodeBytesMax: number
@@ -36,10 +37,11 @@ export function engineStatus(parts: {
   readonly journal: BlockJournal | undefined
   readonly pipeline: PipelineStatus | undefined
   readonly branches: BranchStatus
+  readonly branchBytesMax: number
   readonly nodeBytesMax: number
   readonly watch: EngineWatch | undefined
 }): EngineStatus {
-  const { chain, journal, pipeline, branches, nodeBytesMax, watch } = parts
+  const { chain, journal, pipeline, branches, branchBytesMax, nodeBytesMax, watch } = parts
   const { head, tree, waitingCount, waitingBytes } = chain
   const { layers, layerBytesMax } = chain.stateStatus
   const { number, timestamp } = head.header
@@ -54,6 +56,7 @@ export function engineStatus(parts: {
     layerBytes: layers.usedBytes,
     layerBytesMax,
     branches,
+    branchBytesMax,
     nodeBytes: watch?.nodeBytes ?? 0,
     nodeBytesMax,
     journal:
