@@ -64,11 +64,11 @@ export function pipelineOption(): Option {
     .default('on')
 }
 
-/** `--memory`, of the same commands. */
-export function memoryOption(): Option {
+/** `--memory`, of the same commands. @param fallback what is taken without it, in words */
+export function memoryOption(fallback = '1G'): Option {
   return new Option(
     '--memory <bytes>',
-    'for states, trie nodes and what waits for a write, as 512M or 2G (default: 1G)',
+    `for states, trie nodes and what waits for a write, as 512M or 2G (default: ${fallback})`,
   ).argParser(parseMemory)
 }
 

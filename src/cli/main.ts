@@ -13,6 +13,7 @@ const COMMANDS: Record<string, (program: Command) => Promise<unknown>> = {
   'create-db': async (to) => (await import('./createDbCommand.ts')).addCreateDbCommand(to),
   'run-executor': async (to) => (await import('./runExecutorCommand.ts')).addRunExecutorCommand(to),
   bench: async (to) => (await import('./benchCommand.ts')).addBenchCommand(to),
+  soak: async (to) => (await import('./soakCommand.ts')).addSoakCommand(to),
   statetest: async (to) => (await import('./statetestCommand.ts')).addStatetestCommand(to),
   blocktest: async (to) => (await import('./blocktestCommand.ts')).addBlocktestCommand(to),
   t8n: async (to) => (await import('./t8nCommand.ts')).addT8nCommand(to),
