@@ -2,32 +2,18 @@
  * Small programs on the engines of the machine. What a program costs in gas follows from the EIPs, and is what a run has
  * to prove: no opcode can be left out of it.
  */
-import { bigintToBytes, Fork } from '../../../base/index.ts'
-import { type BlockEnvironment, Machine, type MessageResult } from '../../../evm/index.ts'
+import { bigintToBytes } from '../../../base/index.ts'
+import { Machine, type MessageResult } from '../../../evm/index.ts'
 import { EvmEngine } from '../../../kernels/index.ts'
 import type { BenchCase, PreparedBench } from '../../../measure/index.ts'
 import { assemble } from '../../executor/assembler.ts'
 import { digestOf, digestOfAll } from '../digest.ts'
-import { FixedHost } from './evmHost.ts'
+import { BLOCK, ContractHost, SENDER, TARGET } from './contractHost.ts'
 
-const SENDER = bigintToBytes(0xaaaaaaaan, 20)
-const TARGET = bigintToBytes(0xccccccccn, 20)
-const CALLEE = bigintToBytes(0xeen, 20)
 const GAS = 1n << 50n
+const STOP = Uint8Array.of(0)
 const PRIME = `0x${((1n << 256n) - 189n).toString(16)}`
 const ODD = '0xdeadbeefcafebabe0123456789abcdeffedcba9876543210f00dfacefeedbeef'
-const BLOCK: BlockEnvironment = {
-  fork: Fork.Prague,
-  number: 1000n,
-  timestamp: 1_700_000_000n,
-  gasLimit: 1n << 40n,
-  coinbase: bigintToBytes(0xbbbbbbbbn, 20),
-  random: 0x20000n,
-  chainId: 1n,
-  baseFee: 7n,
-  blobBaseFee: 1n,
-}
-
 type Program = {
   readonly name: string
   readonly about: string
@@ -117,11 +103,7 @@ const gasOf = ({ gasEach, gasMore }: Program, rounds: number): number =>
 
 function prepare({ body }: Program, rounds: number, arm: string): PreparedBench {
   const code = assemble(`0 loop: ${body} 1 ADD DUP1 ${rounds} GT @loop JUMPI 0 MSTORE 32 0 RETURN`)
-  const host = new FixedHost([
-    { address: SENDER, balance: 1n << 100n },
-    { address: TARGET, nonce: 1n, code, storage: () => undefined },
-    { address: CALLEE, nonce: 1n, code: Uint8Array.of(0) },
-  ])
+  const host = new ContractHost({ code, callee: STOP, storage: () => undefined })
   const machine = new Machine({ engine: ENGINES[arm]! })
   const input = new Uint8Array(0)
   const message = { caller: SENDER, target: TARGET, input, value: 0n, gas: GAS }
