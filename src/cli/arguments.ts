@@ -47,7 +47,7 @@ export function parsePositive(text: string): number {
 }
 
 /** Bytes, with a unit of 1,024 where one is named: `67108864`, `64M`, `2GiB`. At least what an engine takes. */
-function parseMemory(text: string): number {
+export function parseMemory(text: string): number {
   const [, digits, unit = ''] = /^(\d+)\s*([KMGT]?)(?:i?B)?$/i.exec(text) ?? []
   const value = Number(digits) * 1024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' ')
   if (!Number.isSafeInteger(value) || value < MEMORY_BYTES_MIN)
@@ -118,7 +118,8 @@ export function syncOption(mode: 'always' | 'group'): Option {
 
 const GROUP_MS = 50
 
-function parseSync(text: string): JournalSync {
+/** `always`, `os`, `group`, or `group:MS`. */
+export function parseSync(text: string): JournalSync {
   if (text === 'always' || text === 'os') return { mode: text }
   const [, digits] = /^group(?::(\d{1,5}))?$/.exec(text) ?? [undefined, 'none']
   if (digits === 'none')

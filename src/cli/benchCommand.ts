@@ -19,6 +19,7 @@ import { benchPage } from './bench/page.ts'
 import { type Against, type BenchPlan, makePlan } from './bench/plan.ts'
 import { findCases } from './bench/registry.ts'
 import { smoke } from './bench/smoke.ts'
+import { addBenchReplayCommand } from './benchReplayCommand.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
 import { duration, Progress } from './progress.ts'
 
@@ -42,7 +43,7 @@ const SECONDS_EACH = 15
 const OVERTIME_SHARE = 0.25
 
 export function addBenchCommand(program: Command): void {
-  program
+  const bench = program
     .command('bench')
     .description('what things cost here, and against a mode, a revision or a peer')
     .argument(
@@ -75,6 +76,7 @@ export function addBenchCommand(program: Command): void {
         '  varve bench all --report report.html\n',
     )
     .action((names: string[], flags: BenchFlags) => runBench(names, flags))
+  addBenchReplayCommand(bench)
 }
 
 async function runBench(names: readonly string[], flags: BenchFlags): Promise<void> {

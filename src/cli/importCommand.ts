@@ -1,15 +1,7 @@
 /** `varve import`: blocks of files into a database, verified. */
 import type { Command } from 'commander'
 import { toHex } from '../base/index.ts'
-import type { Genesis } from '../chain/index.ts'
-import {
-  type BlockSource,
-  type Engine,
-  encodedBlockSource,
-  type ImportProgress,
-  importChain,
-  openBlockSource,
-} from '../engine/index.ts'
+import { type BlockSource, type Engine, type ImportProgress, importChain } from '../engine/index.ts'
 import type { JournalSync } from '../store/index.ts'
 import {
   addWatchOptions,
@@ -20,10 +12,9 @@ import {
   pipelineOption,
   syncOption,
 } from './arguments.ts'
+import { genesisOf, openChainFile } from './chainFiles.ts'
 import { databaseHasChain, withWritableEngine } from './database.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
-import { loadGenesis } from './genesis.ts'
-import { readJsonBlocks } from './jsonBlocks.ts'
 import { type WatchFlags, type Watching, watched } from './metrics/watching.ts'
 import { Progress } from './progress.ts'
 
@@ -112,8 +103,8 @@ async function importWatched(
   watching: Watching,
 ): Promise<ImportReport> {
   const isFresh = !databaseHasChain(flags.db)
-  const inputs = files.map(openInput)
-  const found = await genesisOf(flags, inputs, isFresh)
+  const inputs = files.map(openChainFile)
+  const found = await genesisOf(flags.genesis, inputs, isFresh)
   const genesis = found === undefined ? {} : { genesis: found }
   const batch = flags.batch === undefined ? {} : { batchBlockCount: flags.batch }
   const history = flags.history === undefined ? {} : { historyBlocks: flags.history }
@@ -146,26 +137,6 @@ async function importWatched(
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
   }
-}
-
-/** A file to import, and the chain's beginning where it brings one. */
-type Input = { readonly genesis: Genesis | undefined; open(): BlockSource }
-
-/** JSON is read at once, since it may say what the chain starts from; the others when their turn comes. */
-function openInput(file: string): Input {
-  if (!file.endsWith('.json')) return { genesis: undefined, open: () => openBlockSource(file) }
-  const { genesis, blocks } = readJsonBlocks(file)
-  return { genesis, open: () => encodedBlockSource(file, blocks) }
-}
-
-async function genesisOf(
-  flags: ImportFlags,
-  inputs: readonly Input[],
-  isFresh: boolean,
-): Promise<Genesis | undefined> {
-  if (flags.genesis !== undefined) return await loadGenesis(flags.genesis)
-  const own = inputs.find(({ genesis }) => genesis !== undefined)?.genesis
-  return own ?? (isFresh ? await loadGenesis('mainnet') : undefined)
 }
 
 async function importSource(

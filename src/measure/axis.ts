@@ -30,6 +30,24 @@ export function axisOf(values: readonly number[], unit: string): Axis {
   return { unit, low: 0, high, isLogarithmic: false, ticks }
 }
 
+/** A linear axis that holds `values` and 0, some of them below it. */
+export function signedAxis(values: readonly number[], unit: string): Axis {
+  const finite = values.filter(Number.isFinite)
+  const reach = [0, ...finite].reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1
+  const isBelow = finite.some((value) => value < 0)
+  const isAbove = finite.some((value) => value > 0)
+  const least = finite.reduce((low, value) => Math.min(low, value), 0)
+  const most = finite.reduce((high, value) => Math.max(high, value), 0)
+  const margin = 0.08 * reach
+  const low = isBelow ? least - margin : 0
+  const high = isAbove || !isBelow ? (most || 1) + margin : 0
+  const step = stepOf((high - low) / 4)
+  const first = Math.ceil(low / step)
+  const count = Math.floor(high / step) - first + 1
+  const ticks = Array.from({ length: count }, (_, index) => (first + index) * step)
+  return { unit, low, high, isLogarithmic: false, ticks }
+}
+
 /** A logarithmic axis of ratios, with 1 in its middle. */
 export function ratioAxis(ratios: readonly number[]): Axis {
   const finite = ratios.filter((ratio) => ratio > 0 && Number.isFinite(ratio))

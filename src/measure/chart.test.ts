@@ -1,8 +1,15 @@
 /** Aim: what is compared by eye is on one axis, and a page that does otherwise is found out. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { axisFlags, axisOf, placeOn, ratioAxis } from './axis.ts'
-import { drawnAxes, lineChart, ratioChart, type Series, shortNumber } from './chart.ts'
+import { axisFlags, axisOf, placeOn, ratioAxis, signedAxis } from './axis.ts'
+import {
+  drawnAxes,
+  lineChart,
+  ratioChart,
+  type Series,
+  shortNumber,
+  timelineChart,
+} from './chart.ts'
 
 const series = (name: string, unit: string, factor: number): Series => ({
   name,
@@ -41,6 +48,25 @@ test('axes hold their values and their ticks', () => {
     assert.ok(axis.ticks.length <= 8)
   }
   assert.ok(Math.abs(placeOn(ratioAxis([0.02, 1.1]), 1) - 0.5) < 1e-9)
+})
+
+test('a lead goes below 0 and back, and shares its axis with that of the sham (row G16)', () => {
+  const lead = (name: string, role: 'head' | 'sham', ys: readonly number[]): Series => ({
+    name,
+    role,
+    unit: 's',
+    points: ys.map((y, index) => ({ x: index * 100, y })),
+  })
+  const both = [lead('b', 'head', [-2, 1, 35]), lead('a again', 'sham', [0.1, -0.2, 0.3])]
+  const drawn = drawnAxes(timelineChart({ title: 'lead', xName: 'block', series: both }))
+  assert.equal(drawn.length, 2)
+  assert.deepEqual(axisFlags(drawn), [])
+  for (const values of [[-2, 35], [-5, -1], [0], [3, 8], []]) {
+    const { low, high, ticks } = signedAxis(values, 's')
+    for (const value of [0, ...values, ...ticks])
+      assert.ok(value >= low - 1e-9 && value <= high + 1e-9, `${value} of ${values}`)
+    assert.ok(ticks.length >= 2 && ticks.length <= 10, `${ticks}`)
+  }
 })
 
 test('ratios of many cases and their noise; names are escaped', () => {

@@ -2,13 +2,13 @@
  * Charts as SVG text for a page that carries its own styles. Drawn 400 units wide, so that a phone shows their type at
  * its own size; colours come from the page's classes: `base`, `head`, `sham`, `rule`, and the verdicts.
  */
-import { type Axis, axisOf, type DrawnAxis, placeOn, ratioAxis } from './axis.ts'
+import { type Axis, axisOf, type DrawnAxis, placeOn, ratioAxis, signedAxis } from './axis.ts'
 
 /** One arm over the sizes of a bench. `x` is positive. */
 export type Series = {
   readonly name: string
   /** Class of its colour. */
-  readonly role: 'base' | 'head'
+  readonly role: 'base' | 'head' | 'sham'
   readonly unit: string
   readonly points: readonly { readonly x: number; readonly y: number }[]
 }
@@ -35,13 +35,12 @@ const MARGIN = 12
 const TOP = 24
 const BOTTOM = 214
 const ROW_HEIGHT = 40
+/** Series of more points are lines alone. */
+const DOTS_MAX = 40
 
 /** @throws RangeError where the series have not one unit: they could not share an axis */
 export function lineChart({ title, xName, series }: LineChart): string {
-  const units = [...new Set(series.map(({ unit }) => unit))]
-  const [unit] = units
-  if (unit === undefined || units.length > 1)
-    throw new RangeError(`${title}: expected series of one unit, got ${units.join(' and ')}`)
+  const unit = unitOf(title, series)
   const points = series.flatMap((each) => each.points)
   const valueAxis = axisOf(
     points.map(({ y }) => y),
@@ -55,17 +54,63 @@ export function lineChart({ title, xName, series }: LineChart): string {
   const y = (value: number) => BOTTOM - (BOTTOM - TOP) * placeOn(valueAxis, value)
   const scale = valueAxis.isLogarithmic ? ', by its logarithm' : ''
   const parts = [
-    ...valueAxis.ticks.map(
-      (tick) =>
-        line(LEFT, y(tick), WIDTH - MARGIN, y(tick), 'rule') +
-        text(LEFT - 6, y(tick) + 4, shortNumber(tick), 'end'),
-    ),
+    ...valueRules(valueAxis, y),
     ...sizeAxis.ticks.map((tick) => text(x(tick), BOTTOM + 18, shortNumber(tick), 'middle')),
     text(WIDTH - MARGIN, BOTTOM + 36, `${xName}, by its logarithm`, 'end'),
     text(4, 14, `${unit}${scale}`, 'start'),
     ...series.map((each) => drawSeries(each, valueAxis, x, y)),
   ]
   return svg(title, BOTTOM + 44, parts)
+}
+
+/**
+ * Series over a count that goes on, such as block numbers, from their first to their last; values may be below 0.
+ * @throws RangeError where the series have not one unit
+ */
+export function timelineChart({ title, xName, series }: LineChart): string {
+  const unit = unitOf(title, series)
+  const points = series.flatMap((each) => each.points)
+  const valueAxis = signedAxis(
+    points.map(({ y }) => y),
+    unit,
+  )
+  const least = points.reduce((low, { x }) => Math.min(low, x), Infinity)
+  const most = points.reduce((high, { x }) => Math.max(high, x), -Infinity)
+  const countAxis = {
+    unit: xName,
+    low: least,
+    high: Math.max(most, least + 1),
+    isLogarithmic: false,
+  }
+  const x = (value: number) =>
+    LEFT + (WIDTH - LEFT - MARGIN) * placeOn({ ...countAxis, ticks: [] }, value)
+  const y = (value: number) => BOTTOM - (BOTTOM - TOP) * placeOn(valueAxis, value)
+  const parts = [
+    ...valueRules(valueAxis, y),
+    ...[least, most].map((tick, index) =>
+      text(x(tick), BOTTOM + 18, shortNumber(tick), index === 0 ? 'start' : 'end'),
+    ),
+    text((LEFT + WIDTH) / 2, BOTTOM + 18, xName, 'middle'),
+    text(4, 14, unit, 'start'),
+    ...series.map((each) => drawSeries(each, valueAxis, x, y)),
+  ]
+  return svg(title, BOTTOM + 26, parts)
+}
+
+/** Lines and numbers of the values' axis; 0 stands out where there are values below it. */
+const valueRules = (axis: Axis, y: (value: number) => number): string[] =>
+  axis.ticks.map((tick) => {
+    const kind = tick === 0 && axis.low < 0 ? 'rule strong' : 'rule'
+    const rule = line(LEFT, y(tick), WIDTH - MARGIN, y(tick), kind)
+    return rule + text(LEFT - 6, y(tick) + 4, shortNumber(tick), 'end')
+  })
+
+function unitOf(title: string, series: readonly Series[]): string {
+  const units = [...new Set(series.map(({ unit }) => unit))]
+  const [unit] = units
+  if (unit === undefined || units.length > 1)
+    throw new RangeError(`${title}: expected series of one unit, got ${units.join(' and ')}`)
+  return unit
 }
 
 /** Ratios of many comparisons on one axis: left of 1 head takes less. The band of each row is its noise. */
@@ -100,7 +145,8 @@ function drawSeries(
 ): string {
   const sorted = [...points].sort((a, b) => a.x - b.x)
   const path = sorted.map((point) => `${fixed(x(point.x))},${fixed(y(point.y))}`).join(' ')
-  const dots = sorted.map((point) => {
+  const dotted = sorted.length > DOTS_MAX ? [] : sorted
+  const dots = dotted.map((point) => {
     const label = `${name}, ${shortNumber(point.x)}: ${shortNumber(point.y)} ${unit}`
     const place = `cx="${fixed(x(point.x))}" cy="${fixed(y(point.y))}"`
     return `<circle class="${role}" ${place} r="4"><title>${escapeText(label)}</title></circle>`

@@ -1,5 +1,13 @@
 /** What figures may be believed: order statistics, paired comparison, flags, verdicts, and charts on one axis. */
-export { type Axis, axisFlags, axisOf, type DrawnAxis, placeOn, ratioAxis } from './axis.ts'
+export {
+  type Axis,
+  axisFlags,
+  axisOf,
+  type DrawnAxis,
+  placeOn,
+  ratioAxis,
+  signedAxis,
+} from './axis.ts'
 export {
   type BootstrapOptions,
   type PairedRound,
@@ -25,6 +33,7 @@ export {
   ratioChart,
   type Series,
   shortNumber,
+  timelineChart,
 } from './chart.ts'
 export {
   type Flag,

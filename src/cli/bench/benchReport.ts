@@ -90,7 +90,7 @@ export function describeComparison(report: ComparisonReport): string {
 export const ratioText = ({ ratio, low, high }: NonNullable<Judgement['ratio']>): string =>
   `${threeDigits(ratio)} (${threeDigits(low)} to ${threeDigits(high)})`
 
-const flagText = ({ kind, isVoid, text }: Flag): string =>
+export const flagText = ({ kind, isVoid, text }: Flag): string =>
   `  ${isVoid ? 'VOID' : 'doubt'} ${kind}: ${text}`
 
 /** Nanoseconds, shown in a unit that leaves three digits. */

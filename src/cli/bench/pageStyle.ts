@@ -24,12 +24,14 @@ svg .rule { stroke: var(--rule) } svg .strong { stroke: var(--soft); stroke-widt
 svg polyline { fill: none; stroke-width: 2.5 }
 svg polyline.head { stroke: var(--head) } svg circle.head { fill: var(--head) }
 svg polyline.base { stroke: var(--base) } svg circle.base { fill: var(--base) }
+svg polyline.sham { stroke: var(--soft); stroke-dasharray: 5 4 } svg circle.sham { fill: var(--soft) }
 svg rect.sham { fill: var(--sham) }
 svg .interval { stroke-width: 3; stroke: var(--soft) } svg circle.no-difference, svg circle.void { fill: var(--soft) }
 svg .interval.faster { stroke: var(--good) } svg circle.faster { fill: var(--good) }
 svg .interval.slower { stroke: var(--bad) } svg circle.slower { fill: var(--bad) }
 .key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; margin-right: .35em }
 .key.head { background: var(--head) } .key.base { background: var(--base) } .key.sham { background: var(--sham) }
+.key.control { background: var(--soft) }
 .wide { overflow-x: auto }
 table { width: 100%; border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums }
 th, td { text-align: right; vertical-align: top; padding: 5px 3px; border-top: 1px solid var(--rule) }

@@ -40,7 +40,8 @@ export async function makePlan(options: PlanOptions): Promise<BenchPlan> {
       return planOf(options, (bench) => sides(bench))
     }
     case 'revision': {
-      const { label, program, close } = buildRevision(against.name)
+      const { label, tree, close } = buildRevision(against.name)
+      const program = turnProgram(tree)
       const sides = ({ arms: [arm] }: BenchCase): Sides => ({
         base: { label, arm, program },
         head: { ...ownArm(arm), label: 'this tree' },

@@ -21,7 +21,8 @@ import { PACKAGE_ROOT, turnProgram } from './sourceTree.ts'
 export type BuiltRevision = {
   /** `revision 1a2b3c4d5e`. */
   readonly label: string
-  readonly program: string
+  /** Its root, built. */
+  readonly tree: string
   /** Takes the tree away again. */
   close(): void
 }
@@ -54,12 +55,11 @@ export function buildRevision(name: string): BuiltRevision {
     layBenchOver(tree)
     const { stdout } = run(process.execPath, [compiler(), '-b', 'src/cli'], tree)
     // Tests of the revision may not fit the cases of this tree; they are emitted as far as they do.
-    const program = turnProgram(tree)
-    if (!existsSync(program))
+    if (!existsSync(turnProgram(tree)))
       throw new Error(
         `revision ${name} does not build with the bench cases of this tree:\n${stdout}`,
       )
-    return { label: `revision ${hash.slice(0, 10)}`, program, close }
+    return { label: `revision ${hash.slice(0, 10)}`, tree, close }
   } catch (error) {
     close()
     throw error
