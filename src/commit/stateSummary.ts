@@ -64,7 +64,7 @@ type StorageTrie = {
   isDirty: boolean
 }
 
-/** Bytes of nodes that the account trie keeps in memory over a collect. */
+/** Bytes of nodes that stay in memory over a collect. */
 const NODE_BYTES_KEPT = 256 * 1024 * 1024
 /** Storage tries kept open between collects. */
 const STORAGE_TRIE_COUNT_KEPT = 1024
@@ -88,6 +88,7 @@ export class StateSummary {
   private readonly source: StateNodes
   private readonly arena: NodeArena
   private readonly accounts: Trie
+  /** By use, the longest unused first. */
   private readonly storages = new Map<HashKey, StorageTrie>()
   private readonly guessesLeaves: boolean
   private readonly watch: TrieWatch | undefined
@@ -163,15 +164,28 @@ export class StateSummary {
   }
 
   /**
-   * Keeps memory bounded. Called after a `collect`, before any other change, when the source can give every node back.
-   * @param bytesMax of nodes that the account trie keeps
+   * Keeps memory bounded, after a `collect`, when the source can give every node back. What has changed since stays.
+   * Storage tries go by use, the longest unused first; a quarter of the budget is theirs where accounts want all of it.
+   * @param bytesMax of all nodes together
    */
   shrink(bytesMax = NODE_BYTES_KEPT): void {
-    this.accounts.shrink(bytesMax)
-    if (this.storages.size > STORAGE_TRIE_COUNT_KEPT) {
-      for (const { trie } of this.storages.values()) trie.dispose()
-      this.storages.clear()
+    const storageBytesMax = Math.max(bytesMax / 4, bytesMax - this.accounts.usedBytes)
+    for (const [key, { trie, isDirty, isCleared }] of this.storages) {
+      const fits = this.storageBytes <= storageBytesMax
+      if (fits && this.storages.size <= STORAGE_TRIE_COUNT_KEPT) break
+      if (isDirty || isCleared) continue
+      trie.dispose()
+      this.storages.delete(key)
     }
+    this.accounts.shrink(Math.max(0, bytesMax - this.storageBytes))
+  }
+
+  /**
+   * Loads the nodes on the way to accounts that are likely to change, but for leaves that an update will guess. Changes
+   * no result. @throws as `update`
+   */
+  prefetch(addressHashes: readonly Uint8Array[]): void {
+    this.accounts.prefetch(addressHashes)
   }
 
   /** Nodes from the state root to an account, as `eth_getProof`'s accountProof. Reading changes no content. */
@@ -235,6 +249,10 @@ export class StateSummary {
   /** Bytes of node memory in use. */
   get nodeBytes(): number {
     return this.arena.usedBytes
+  }
+
+  private get storageBytes(): number {
+    return this.arena.usedBytes - this.accounts.usedBytes
   }
 
   private apply(changes: readonly AccountUpdate[]): void {
@@ -332,8 +350,9 @@ export class StateSummary {
       const root = storedRoot ?? this.storedStorageRoot(addressHash)
       const trie = this.newStorageTrie(addressHash, root)
       entry = { addressHash, trie, isCleared: false, isDirty: false }
-      this.storages.set(key, entry)
-    }
+    } else this.storages.delete(key)
+    // The last one used stands last.
+    this.storages.set(key, entry)
     return entry
   }
 

@@ -164,3 +164,26 @@ test('a lookup that fails leaves the trie as it was, and no memory behind', () =
   trie.dispose()
   assert.equal(arena.usedBytes, 0)
 })
+
+test('prefetch loads all that lookUp has to read, and changes nothing', () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const prng = new Prng(seed)
+    const values: Values = new Map()
+    for (let index = 0; index < 400; index++)
+      values.set(toBareHex(keccak256(prng.bytes(4))), prng.bytes(70))
+    const keys = [...values.keys()].filter(() => prng.oneIn(2)).map((key) => fromBareHex(key))
+    const { trie, store } = open(new NodeArena({ bytesMax: 2 ** 24 }), values)
+    trie.prefetch(keys)
+    const readBefore = store.reads.length
+    assert(readBefore > 0)
+    assert.equal(toHex(trie.root()), toHex(naiveTree(values).root), `seed ${seed}`)
+    const expected = keys.map((key) => values.get(toBareHex(key))!)
+    const wanted = keys.map((key, index) => ({ key, expected: expected[index] }))
+    assert.deepEqual(
+      found(trie, wanted),
+      expected.map((value) => toBareHex(value)),
+      `seed ${seed}`,
+    )
+    assert.equal(store.reads.length, readBefore, `seed ${seed}`)
+  }
+})

@@ -45,6 +45,15 @@ export function lookUp(core: TrieCore, wanted: readonly Wanted[], visit: ValueVi
   if (wanted.length > 0) new Lookup(core, wanted, visit).run()
 }
 
+/**
+ * Loads what a `lookUp` of the keys will have to read. Leaves are left out where guesses mostly come true: a hash then
+ * costs less than the read.
+ */
+export function prefetch(core: TrieCore, keys: readonly Uint8Array[]): void {
+  const wanted = keys.map((key) => ({ key }))
+  if (keys.length > 0) new Lookup(core, wanted, () => {}, true).run()
+}
+
 /** Leaves hashed together. Few enough that a depth where guesses fail is soon known. */
 const GUESS_COUNT_MAX = 128
 
@@ -63,10 +72,17 @@ class Lookup {
   private readonly visit: ValueVisitor
   /** Indexes of the keys in their order; absent where they came in it. */
   private readonly order: Uint32Array | undefined
+  private readonly skipsLikelyLeaves: boolean
   private cold: Cold[] = []
 
-  constructor(core: TrieCore, wanted: readonly Wanted[], visit: ValueVisitor) {
+  constructor(
+    core: TrieCore,
+    wanted: readonly Wanted[],
+    visit: ValueVisitor,
+    skipsLikelyLeaves = false,
+  ) {
     this.core = core
+    this.skipsLikelyLeaves = skipsLikelyLeaves
     this.wanted = wanted
     this.visit = visit
     this.order = sortedOrder(wanted)
@@ -133,9 +149,14 @@ class Lookup {
     const { words } = this.core.arena
     const child = words[parent * HANDLE_WORDS + BODY_WORD + slot] as NodeHandle
     if (child === NO_NODE) return
-    if ((words[child * HANDLE_WORDS]! & KIND_MASK) === NodeKind.Stub)
+    if ((words[child * HANDLE_WORDS]! & KIND_MASK) !== NodeKind.Stub)
+      this.walk(child, low, high, depth)
+    else if (!this.isLikelyLeaf(low, high, depth))
       this.cold.push({ parent, slot, low, high, depth })
-    else this.walk(child, low, high, depth)
+  }
+
+  private isLikelyLeaf(low: number, high: number, depth: number): boolean {
+    return this.skipsLikelyLeaves && high - low === 1 && this.core.guesses.isLikely(depth)
   }
 
   /** Puts expected leaves in the place of stubs; returns the stubs that must be read. */
@@ -253,6 +274,12 @@ export class Guesses {
     if (tries < TRIES_MIN || (this.hits[depth] ?? 0) * TRIES_PER_HIT_MAX >= tries) return true
     this.skips[depth] = (this.skips[depth] ?? 0) + 1
     return this.skips[depth]! % PROBE_INTERVAL === 0
+  }
+
+  /** Whether more than half came true of many. */
+  isLikely(depth: number): boolean {
+    const tries = this.tries[depth] ?? 0
+    return tries >= TRIES_MIN && (this.hits[depth] ?? 0) * 2 > tries
   }
 
   note(depth: number, isRight: boolean): void {

@@ -39,7 +39,7 @@ import { HandleList } from './handleList.ts'
 import { hashTree } from './hashTree.ts'
 import { type IterationOptions, type TrieEntry, TrieIterator } from './iterate.ts'
 import { dropLinks } from './load.ts'
-import { Guesses, lookUp, type ValueVisitor, type Wanted } from './lookup.ts'
+import { Guesses, lookUp, prefetch, type ValueVisitor, type Wanted } from './lookup.ts'
 import { findLeaf, findNode, leafValue } from './read.ts'
 import { shrinkTree } from './shrink.ts'
 import { mayShare, type TrieHelpers } from './subtree.ts'
@@ -113,6 +113,11 @@ export class Trie {
    */
   lookUp(wanted: readonly Wanted[], visit: ValueVisitor = noVisit): void {
     lookUp(this.live(), wanted, visit)
+  }
+
+  /** Loads what a later `lookUp` of the keys will have to read. Changes no content. @throws as `lookUp` */
+  prefetch(keys: readonly Uint8Array[]): void {
+    prefetch(this.live(), keys)
   }
 
   /**

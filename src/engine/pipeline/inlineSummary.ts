@@ -30,6 +30,9 @@ export class InlineSummary implements SummaryStage {
     this.clock.measure('root', () => this.work.retreat(source))
   }
 
+  /** Nothing runs meanwhile, so there is nothing to gain. */
+  prefetch(): void {}
+
   async collect(): Promise<PackedBatch> {
     return this.told(this.clock.measure('collect', () => this.work.collect()))
   }

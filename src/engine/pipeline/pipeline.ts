@@ -21,6 +21,7 @@ import { type CheckContext, checkBlock, outcomeFields, rootFault, runBlock } fro
 import { draftAfter, resealed } from '../draft.ts'
 import { Pacer } from '../pacer.ts'
 import type { PipelineHost } from './host.ts'
+import { namedAccounts } from './namedAccounts.ts'
 import {
   type Accepted,
   type Answer,
@@ -110,6 +111,7 @@ export class Pipeline {
       if (!this.continuesTip(block)) return await this.importInline(block, senders)
     }
     if (!this.enter(block.header.timestamp)) return await this.importInline(block, senders)
+    this.foretell(block, senders)
     const watch = this.host.watch?.begin()
     const { outcome } = checkBlock(block, this.checkContext(senders))
     return this.handOn(block, outcome, { watch })
@@ -181,10 +183,18 @@ export class Pipeline {
   private make(choices: HeaderChoices, senders: readonly Uint8Array[] | undefined): Pushed {
     const { tip } = this.speculation
     const draft = draftAfter(tip, this.host.spec, choices)
+    this.foretell(draft.block, senders)
     const watch = this.host.watch?.begin()
     const outcome = runBlock(draft.block, this.checkContext(senders))
     const fields = { ...draft.fields, ...outcomeFields(outcome) }
     return this.handOn(resealed(draft.block, fields), outcome, { watch, fields })
+  }
+
+  /** Names the block's accounts to the summary, where that has nothing else to do. */
+  private foretell(block: Block, senders: readonly Uint8Array[] | undefined): void {
+    if (this.speculation.count > 0) return
+    const addresses = namedAccounts(block, senders)
+    if (addresses !== undefined) this.stages!.summary.prefetch(addresses)
   }
 
   /** Makes an executed block the tip, and asks for its root. */

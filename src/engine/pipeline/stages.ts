@@ -18,6 +18,12 @@ export interface SummaryStage {
   advance(source: DiffSource): Promise<Uint8Array>
   /** Takes the newest block back. @param source as given to `advance` */
   retreat(source: DiffSource): Promise<void>
+  /**
+   * Tells which accounts the next block is likely to change, so that their nodes are loaded while it executes. A hint: it
+   * changes no result and reports no fault.
+   * @param addresses 20 bytes each, one behind the other
+   */
+  prefetch(addresses: Uint8Array): void
   /** Nodes that changed since the last call, net, as rows of a batch. They count as written from here on. */
   collect(): Promise<PackedBatch>
   /** Tells that the store holds all that was collected. */

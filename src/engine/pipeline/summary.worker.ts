@@ -26,6 +26,9 @@ serve<SummaryThreadOptions, SummaryRequest, SummaryReply>(async (options) => {
         shelf.add(request.segments)
         work.retreat(shelf.source(request.source))
         return { reply: DONE }
+      case 'prefetch':
+        work.prefetch(request.addresses)
+        return { reply: DONE }
       case 'collect': {
         const answer = work.collect()
         const reply = { answer, report: work.takeReport() }

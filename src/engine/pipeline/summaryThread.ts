@@ -20,6 +20,7 @@ export type SummaryRequest =
       readonly source: PostedSource
       readonly segments: readonly PostedSegment[]
     }
+  | { readonly kind: 'prefetch'; readonly addresses: Uint8Array }
   | { readonly kind: 'collect' | 'markPersisted' | 'close' }
 
 export type SummaryReply = {
@@ -49,6 +50,11 @@ export class SummaryThread implements SummaryStage {
 
   async retreat(source: DiffSource): Promise<void> {
     await this.step('retreat', source)
+  }
+
+  prefetch(addresses: Uint8Array): void {
+    const book = (milliseconds: number) => this.clock.book('root', milliseconds)
+    this.lane.run({ kind: 'prefetch', addresses }, [], book).catch(() => undefined)
   }
 
   async collect(): Promise<PackedBatch> {

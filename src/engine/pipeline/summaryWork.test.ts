@@ -5,7 +5,13 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesCompare, EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, toHex } from '../../base/index.ts'
+import {
+  bytesCompare,
+  bytesConcat,
+  EMPTY_CODE_HASH,
+  EMPTY_TRIE_ROOT,
+  toHex,
+} from '../../base/index.ts'
 import { StateSummary, storedNodes } from '../../commit/index.ts'
 import {
   type AccountChange,
@@ -24,9 +30,10 @@ import { putLayers } from '../stateBatch.ts'
 import { SummaryWork } from './summaryWork.ts'
 
 /** More than the storage tries that a summary keeps open. */
-const ACCOUNTS = Array.from({ length: 1100 }, (_, index) =>
-  addressHashOf(Uint8Array.of(...new Uint8Array(18), index >> 8, index & 255)),
+const ADDRESSES = Array.from({ length: 1100 }, (_, index) =>
+  Uint8Array.of(...new Uint8Array(18), index >> 8, index & 255),
 )
+const ACCOUNTS = ADDRESSES.map(addressHashOf)
 const SLOTS = Array.from({ length: 4 }, (_, index) =>
   slotHashOf(new Uint8Array(32).fill(index)),
 ).sort(bytesCompare)
@@ -44,6 +51,7 @@ for (const seed of [1, 2])
     for (let round = 0; round < 12; round++) {
       const next = state.apply(randomDelta(prng, state, round === 0 ? 1 : 8))
       const delta = next.diffSince(state)
+      if (prng.oneIn(2)) work.prefetch(bytesConcat(...ADDRESSES.filter(() => prng.oneIn(4))))
       assert.equal(
         toHex(work.advance(next.since(state).diffSource())),
         toHex(model.update(delta)),

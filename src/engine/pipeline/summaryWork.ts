@@ -3,6 +3,8 @@
  * be written. Between that and the end of the write the store lacks those nodes; where memory makes the tries give them
  * up all the same, they are read back from here.
  */
+
+import { ADDRESS_BYTES } from '../../base/index.ts'
 import {
   type RowReader,
   StateSummary,
@@ -12,6 +14,7 @@ import {
   TrieWatch,
 } from '../../commit/index.ts'
 import {
+  addressHashOf,
   type DiffSource,
   diffAccounts,
   eachAccountChange,
@@ -64,6 +67,18 @@ export class SummaryWork {
 
   retreat(source: DiffSource): void {
     this.summary.update(invertDelta({ accounts: diffAccounts(source), codes: [] }))
+  }
+
+  /** As `SummaryStage.prefetch`. */
+  prefetch(addresses: Uint8Array): void {
+    const hashes: Uint8Array[] = []
+    for (let at = 0; at + ADDRESS_BYTES <= addresses.length; at += ADDRESS_BYTES)
+      hashes.push(addressHashOf(addresses.subarray(at, at + ADDRESS_BYTES)))
+    try {
+      this.summary.prefetch(hashes)
+    } catch {
+      // A damaged node is told of where it is needed, if it is.
+    }
   }
 
   collect(): PackedBatch {
