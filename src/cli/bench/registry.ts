@@ -6,7 +6,7 @@ type GroupFile = { readonly CASES: readonly BenchCase[] }
 
 const FILES: Readonly<Record<BenchGroup, () => Promise<GroupFile>>> = {
   trie: () => import('./cases/trie.ts'),
-  layers: async () => ({ CASES: [] }),
+  layers: () => import('./cases/layers.ts'),
   words: () => import('./cases/words.ts'),
   keccak: () => import('./cases/keccak.ts'),
   evm: () => import('./cases/evm.ts'),

@@ -1,27 +1,15 @@
 /**
- * Layers against what they might have been (`candidates.suite.ts`), and what they cost as they are: writes, reads that
- * find and that do not, diffs, branches, releases. Equal digests: all arms give the same answers in the same order.
+ * What layers cost beside reads, writes and differences of accounts, which are cases of `varve bench layers`: many
+ * branches of a big state, and the slots of one contract.
  */
-
-import { NO_CHUNK, SEGMENT_MASK, SEGMENT_SHIFT } from '../../arena/index.ts'
 import { bytesCompare, EMPTY_CODE_HASH } from '../../base/index.ts'
-import { type BenchMode, bench, cpuNs, Prng, report } from '../../testing/index.ts'
+import { bench, cpuNs, Prng, report } from '../../testing/index.ts'
 import type { Account } from '../account.ts'
 import type { StateDelta } from '../delta.ts'
-import {
-  type Batch,
-  type Candidate,
-  digestOf,
-  KeyIndex,
-  PlainMap,
-  SkipTables,
-  SortedArray,
-} from './candidates.suite.ts'
-import { LayeredMap } from './layeredMap.ts'
-import { LayerTree, type MapLayer } from './mapLayer.ts'
 import { ModelBase, makeKeys } from './model.suite.ts'
-import { ACCOUNT_VALUE_WORD } from './nodeLayout.ts'
 import { StateLayers } from './stateLayers.ts'
+
+type Batch = readonly { readonly key: Uint8Array; readonly value: number }[]
 
 const BYTES_MAX = 4 * 2 ** 30
 
@@ -41,55 +29,6 @@ function accountOf(value: number): Account {
   return { nonce: BigInt(value), balance: 10n ** 19n, codeHash: EMPTY_CODE_HASH }
 }
 
-/** Layers as a candidate: accounts whose nonce is the value. */
-class Layers implements Candidate {
-  readonly name: string = 'layers'
-  readonly tree = new LayerTree({ bytesMax: BYTES_MAX })
-  private readonly layers: MapLayer[] = [this.tree.root]
-  private readonly deltas = new Map<Batch, StateDelta>()
-  private view = new LayeredMap(this.tree.root, this.tree.root)
-
-  /** Fills memory once and lets it go, as an engine at work has done: first touches cost more than all else. */
-  warm(batches: readonly Batch[]): void {
-    for (const batch of batches) {
-      this.deltas.set(batch, deltaOf(batch))
-      this.push(batch)
-    }
-    for (const layer of this.layers.splice(1)) layer.release()
-    this.view.close()
-    this.view = new LayeredMap(this.tree.root, this.tree.root)
-  }
-
-  push(batch: Batch): void {
-    this.layers.push(this.view.spawn(this.deltas.get(batch)!))
-    this.view.close()
-    this.view = new LayeredMap(this.tree.root, this.layers.at(-1)!)
-  }
-
-  /** The nonce's low word, without making an account. */
-  get(key: Uint8Array): number | undefined {
-    const leaf = this.view['findAccount'](key)
-    if (leaf === NO_CHUNK) return undefined
-    const words = this.tree.arena.segments[leaf >>> SEGMENT_SHIFT]!
-    return words[(leaf & SEGMENT_MASK) * 2 + ACCOUNT_VALUE_WORD]
-  }
-
-  /** As a reader asks it. */
-  account(key: Uint8Array): Account {
-    return this.view.account(key) as Account
-  }
-
-  diff(base: number): { count: number; digest: number } {
-    const view = new LayeredMap(this.layers[base]!, this.layers.at(-1)!)
-    const { accounts } = view.diff()
-    view.close()
-    let digest = 0
-    for (const { addressHash, after } of accounts)
-      digest = digestOf(digest, addressHash, Number(after!.nonce))
-    return { count: accounts.length, digest }
-  }
-}
-
 /** `layerCount` batches of distinct new keys, each a shuffled part of `keys`, sorted. */
 function batchesOf(keys: readonly Uint8Array[], layerCount: number): Batch[] {
   const size = keys.length / layerCount
@@ -100,80 +39,6 @@ function batchesOf(keys: readonly Uint8Array[], layerCount: number): Batch[] {
       .sort((a, b) => bytesCompare(a.key, b.key)),
   )
 }
-
-function compare(mode: BenchMode, entryCount: number, layerCount: number): void {
-  const prng = new Prng(entryCount)
-  const keys = makeKeys(prng, 'spread', entryCount)
-  const missing = makeKeys(prng, 'spread', Math.min(entryCount, 100_000))
-  const batches = batchesOf(keys, layerCount)
-  const asked = Array.from({ length: missing.length }, () => prng.pick(keys))
-  const makers: (() => Candidate)[] = [
-    () => new Layers(),
-    () => new SkipTables(),
-    () => new KeyIndex(),
-    () => new PlainMap(),
-  ]
-  // Merging the whole array a layer takes minutes from here on.
-  if (entryCount * layerCount <= 10 ** 7) makers.push(() => new SortedArray())
-  for (const make of makers) {
-    const candidate = make()
-    const figure = (what: string, unit: string, samples: number[], check: string) =>
-      report({
-        name: `${entryCount} in ${layerCount}, ${candidate.name}: ${what}`,
-        unit,
-        samples,
-        check,
-      })
-    if (candidate instanceof Layers) candidate.warm(batches)
-    else for (const batch of batches) make().push(batch)
-    const put = cpuNs(() => {
-      for (const batch of batches) candidate.push(batch)
-    })
-    figure('put', 'ns a key', [put / entryCount], String(layerCount))
-    const runCount = mode === 'full' ? 5 : 1
-    for (const [what, questions] of [
-      ['get', asked],
-      ['get nothing', missing],
-    ] as const) {
-      let sum = 0
-      const samples = Array.from({ length: runCount }, () => {
-        sum = 0
-        const took = cpuNs(() => {
-          for (const key of questions) sum += candidate.get(key) ?? 1
-        })
-        return took / questions.length
-      })
-      figure(what, 'ns a key', samples, String(sum))
-    }
-    const hasVersions = !(candidate instanceof PlainMap || candidate instanceof SortedArray)
-    for (const base of hasVersions && layerCount > 8 ? [0, layerCount - 8] : [0]) {
-      let result = { count: 0, digest: 0 }
-      const took = cpuNs(() => {
-        result = candidate.diff(base)
-      })
-      const what = base === 0 ? 'diff of all' : 'diff of the last 8'
-      figure(what, 'ns a key', [took / result.count], `${result.count}.${result.digest}`)
-    }
-    if (candidate instanceof Layers) {
-      let sum = 0
-      const took = cpuNs(() => {
-        for (const key of asked) sum += Number(candidate.account(key).nonce)
-      })
-      figure('get an account', 'ns a key', [took / asked.length], String(sum))
-    }
-    if (candidate instanceof Layers)
-      figure('memory', 'bytes a key', [candidate.tree.status.usedBytes / entryCount], '-')
-  }
-}
-
-bench('layers against other structures', (mode) => {
-  if (mode === 'smoke') compare(mode, 400, 20)
-  else {
-    compare(mode, 100_000, 1)
-    compare(mode, 100_000, 500)
-    compare(mode, 1_000_000, 1000)
-  }
-})
 
 bench('branches of a big state', (mode) => {
   const keyCount = mode === 'full' ? 1_000_000 : 1000

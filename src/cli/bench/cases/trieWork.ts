@@ -22,6 +22,19 @@ export function accountPairs(count: number): TriePair[] {
   })
 }
 
+/** Some of the pairs, at random; equal counts give equal ones. */
+export function samplePairs(pairs: readonly TriePair[], count: number): TriePair[] {
+  const random = new Prng(count)
+  return Array.from({ length: count }, () => random.pick(pairs))
+}
+
+/** Counts the entries that a trie has beyond those that were there before, by a walk; its root is the result. */
+export function proveTrie(trie: Trie, oldCount: number): BenchProof {
+  let operations = -oldCount
+  for (const _ of trie.entries()) operations++
+  return { operations, digest: digestOfAll([trie.root()]) }
+}
+
 /**
  * Counts the leaves that a set of nodes reaches from its root by itself, and hashes what it writes and where, in order.
  * A set that lacks a node, or a leaf, proves less than was claimed.
