@@ -71,6 +71,17 @@ test('nothing is written before the first flush, and a block that was not writte
   await assert.rejects(openEngine({ store }), isCode('ENGINE_GENESIS_MISSING'))
 })
 
+test('where writes are on flush, none comes before, however many blocks wait', async () => {
+  const store = memoryStore()
+  const now = { batchBlockCount: 1, batchMilliseconds: 0 }
+  const engine = await openEngine({ store, genesis, ...now, writes: 'on flush' })
+  for (const block of blocks) engine.import(block)
+  assert.equal(dumpStore(store), '')
+  engine.flush()
+  assert.deepEqual([...verifyStore(store)], [])
+  assert.equal((await openEngine({ store })).head.header.number, blocks.length)
+})
+
 const refusals: [name: string, code: string, make: (block: Block) => Block][] = [
   [
     'another state root',
