@@ -63,7 +63,10 @@ const RUN_OPTIONS = `--data-dir <dir>
 --cpu-profiling <file>
 --memory-profiling <file>
 --seed <number>
---json`
+--json
+--metrics <port|host:port>
+--slow-block <ms>
+--slow-block-log <file>`
 
 /** Options of the seed's benchmark, by its own list. */
 const SEED_OPTIONS =
@@ -110,7 +113,7 @@ const REPORT = {
   threads: { main: THREAD, summary: THREAD, commit: THREAD },
   roots: ['string'],
   noncesVerified: 0,
-  memory: { rss: 0, peakRss: 0, heapUsed: 0, heapPeak: 0, arenas: 0, arenasPeak: 0 },
+  memory: { rss: 0, peakRss: 0, heapUsed: 0, heapPeak: 0, arenas: 0, arenasPeak: 0, layersPeak: 0 },
 }
 
 /** A value with its leaves replaced by their types; of a list the first item stands for all. */

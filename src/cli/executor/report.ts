@@ -7,7 +7,7 @@ import type { RunThread, RunTimes } from './stageClock.ts'
 /**
  * Bytes. `peakRss` is the most that the process has held so far; heap and arenas are those of the main thread, at the
  * end of the last block and, as peaks, at the ends of all. Arenas are array buffers, shared ones with them, in which
- * layers, trie nodes and batches lie.
+ * layers, trie nodes and batches lie. `layersPeak` is the most of it that layers of blocks took before a write passed them.
  */
 export type MemoryReport = {
   readonly rss: number
@@ -16,6 +16,7 @@ export type MemoryReport = {
   readonly heapPeak: number
   readonly arenas: number
   readonly arenasPeak: number
+  readonly layersPeak: number
 }
 
 export type StageReport = {
@@ -81,24 +82,26 @@ export class MemoryGauge {
   private last = process.memoryUsage()
   private heapPeak = 0
   private arenasPeak = 0
+  private layersPeak = 0
 
   constructor() {
     this.sample()
   }
 
-  /** Cost: some 20 us. */
-  sample(): void {
+  /** @param layerBytes as the engine has them. Cost: some 20 us */
+  sample(layerBytes = 0): void {
     this.last = process.memoryUsage()
     this.heapPeak = Math.max(this.heapPeak, this.last.heapUsed)
     this.arenasPeak = Math.max(this.arenasPeak, this.last.arrayBuffers)
+    this.layersPeak = Math.max(this.layersPeak, layerBytes)
   }
 
   report(): MemoryReport {
     const { rss, heapUsed, arrayBuffers: arenas } = this.last
-    const { heapPeak, arenasPeak } = this
+    const { heapPeak, arenasPeak, layersPeak } = this
     // The system counts in KiB.
     const peakRss = process.resourceUsage().maxRSS * 1024
-    return { rss, peakRss, heapUsed, heapPeak, arenas, arenasPeak }
+    return { rss, peakRss, heapUsed, heapPeak, arenas, arenasPeak, layersPeak }
   }
 }
 
@@ -139,7 +142,7 @@ export function describeRun(report: RunReport): string {
     `rate     ${count(tps)} TPS, ${(gasPerSecond / 1e6).toFixed(1)} Mgas/s, ${end}`,
     `latency  P50 ${p50.toFixed(1)} ms, P90 ${p90.toFixed(1)} ms, P99 ${p99.toFixed(1)} ms, longest ${max.toFixed(1)} ms`,
     ...describeStages(report),
-    `memory   ${megabytes(memory.rss)} MB, at most ${megabytes(memory.peakRss)} MB; heap ${megabytes(memory.heapPeak)}, arenas ${megabytes(memory.arenasPeak)}`,
+    `memory   ${megabytes(memory.rss)} MB, at most ${megabytes(memory.peakRss)} MB; heap ${megabytes(memory.heapPeak)}, arenas ${megabytes(memory.arenasPeak)}, of them layers ${megabytes(memory.layersPeak)}`,
   ]
   if (report.checkpoint !== null)
     lines.push(

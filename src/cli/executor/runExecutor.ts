@@ -185,7 +185,7 @@ async function timedRun(
     const finish = ({ stateRoot }: Header): void => {
       latencies[done - 1] = performance.now() - blockStart
       roots[done - 1] = toHex(stateRoot)
-      memory.sample()
+      memory.sample(engine.status.layerBytes)
       onBlock?.(done)
     }
     if (pipeline === undefined) finish(engine.produce(choices, 'latest', senders).header)
