@@ -2,7 +2,14 @@
  * The value of a leaf of the account trie: RLP [nonce, balance, storageRoot, codeHash] (Yellow Paper, section 4.1).
  * The only meeting point of account and trie: `state/` knows no roots, `trie/` knows no accounts.
  */
-import { EMPTY_TRIE_ROOT, HASH_BYTES, leadingZeroCount, toHex, VarveError } from '../base/index.ts'
+import {
+  EMPTY_CODE_HASH,
+  EMPTY_TRIE_ROOT,
+  HASH_BYTES,
+  leadingZeroCount,
+  toHex,
+  VarveError,
+} from '../base/index.ts'
 import { encodeRlp, RlpReader, writeRlpInteger } from '../codec/index.ts'
 import type { Account } from '../state/index.ts'
 
@@ -13,6 +20,8 @@ export type AccountLeaf = Account & { readonly storageRoot: Uint8Array }
 const LIST_OF_ONE_LENGTH_BYTE = 0xf8
 /** RLP of a string of 32 bytes begins with this. */
 const STRING_OF_32 = 0xa0
+/** RLP of the empty string. */
+const EMPTY_STRING = 0x80
 const HASH_FIELD_BYTES = 1 + HASH_BYTES
 
 /** Encodes a leaf: 70 bytes for an empty account, at most 110. */
@@ -119,6 +128,56 @@ function isFramed(bytes: Uint8Array, start: number, end: number): boolean {
     bytes[at] === STRING_OF_32 &&
     bytes[at + HASH_FIELD_BYTES] === STRING_OF_32
   )
+}
+
+/** Where a leaf's value, or a row, lies. */
+export type ByteSpan = { readonly bytes: Uint8Array; readonly start: number; readonly end: number }
+
+/**
+ * The leaf that an account's flat row makes, without decoding it: the same two integers, the storage root, and the hash
+ * of the code where the row has none. Good until the next call. A row is one of `state/flatState.ts`.
+ */
+export function leafOfRow({ bytes, start, end }: ByteSpan, storageRoot: Uint8Array): Uint8Array {
+  const from = start + (bytes[start]! < LIST_OF_ONE_LENGTH_BYTE ? 1 : 2)
+  const isCodeless = !endsInHash(bytes, from, end)
+  const integersEnd = isCodeless ? end - 1 : end - HASH_FIELD_BYTES
+  const leaf = rowLeaf
+  leaf[0] = LIST_OF_ONE_LENGTH_BYTE
+  let at = 2
+  for (let index = from; index < integersEnd && at < 2 + INTEGERS_BYTES_MAX; index++)
+    leaf[at++] = bytes[index]!
+  leaf[at] = STRING_OF_32
+  at = copyHash(leaf, at + 1, storageRoot)
+  leaf[at] = STRING_OF_32
+  if (isCodeless) at = copyHash(leaf, at + 1, EMPTY_CODE_HASH)
+  else for (let index = integersEnd; index < end; index++) leaf[at++] = bytes[index]!
+  leaf[1] = at - 2
+  return leaf.subarray(0, at)
+}
+
+/** A nonce of 8 bytes and a balance of 32, with a byte more each. */
+const INTEGERS_BYTES_MAX = 42
+const rowLeaf = new Uint8Array(LEAF_BYTES_MAX)
+
+/** Whether the third item of a row's list, after two integers that start at `from`, is a hash. */
+function endsInHash(bytes: Uint8Array, from: number, end: number): boolean {
+  let at = from
+  for (let count = 0; count < 2; count++)
+    at += bytes[at]! < EMPTY_STRING ? 1 : 1 + bytes[at]! - EMPTY_STRING
+  return end - at === HASH_FIELD_BYTES
+}
+
+/** Whether a slot's leaf says what its flat row says: the leaf is the RLP of the row, which has 1 to 32 bytes. */
+export function slotLeafIsOfRow(leaf: ByteSpan, row: ByteSpan): boolean {
+  const { bytes } = leaf
+  const length = row.end - row.start
+  const isItself = length === 1 && row.bytes[row.start]! < EMPTY_STRING
+  const start = isItself ? leaf.start : leaf.start + 1
+  if (leaf.end - start !== length) return false
+  if (!isItself && bytes[leaf.start] !== EMPTY_STRING + length) return false
+  for (let index = 0; index < length; index++)
+    if (bytes[start + index] !== row.bytes[row.start + index]) return false
+  return true
 }
 
 /** The value of a leaf of a storage trie: RLP of the slot without leading zeros. */

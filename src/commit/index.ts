@@ -1,10 +1,13 @@
 export {
   type AccountLeaf,
   type AccountLeafErrorCode,
+  type ByteSpan,
   decodeAccountLeaf,
   decodeSlotLeaf,
   encodeAccountLeaf,
   encodeSlotLeaf,
+  leafOfRow,
+  slotLeafIsOfRow,
 } from './accountLeaf.ts'
 export {
   type AccountProof,

@@ -123,7 +123,11 @@ export function putUsage(batch: WriteBatch, usage: StateUsage): void {
 
 /** Reads what the stored state holds. @throws VarveError ENGINE_RECORD_INVALID */
 export function readUsage(store: Store): StateUsage {
-  const record = store.get('meta', META.usage)
+  return decodeUsage(store.get('meta', META.usage))
+}
+
+/** Decodes the usage record. @throws VarveError ENGINE_RECORD_INVALID */
+export function decodeUsage(record: Uint8Array | undefined): StateUsage {
   if (record?.length !== USAGE_BYTES)
     throw recordFault('usage', `does not have ${USAGE_BYTES} bytes`)
   return {
@@ -183,7 +187,11 @@ export function readIdentity(store: Store): ChainIdentity | undefined {
 
 /** Reads the head record. @throws VarveError ENGINE_RECORD_INVALID */
 export function readHead(store: Store): HeadRecord {
-  const record = store.get('meta', META.head)
+  return decodeHead(store.get('meta', META.head))
+}
+
+/** Decodes the head record. @throws VarveError ENGINE_RECORD_INVALID */
+export function decodeHead(record: Uint8Array | undefined): HeadRecord {
   if (record?.length !== HEAD_BYTES) throw recordFault('head', `does not have ${HEAD_BYTES} bytes`)
   return {
     number: readUint64BE(record, 0),

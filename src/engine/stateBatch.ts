@@ -7,24 +7,34 @@ import type { SummaryNodeSet } from '../commit/index.ts'
 import {
   type AccountChange,
   accountsEqual,
+  addUsage,
   DeltaEncoder,
   type DiffSource,
+  EMPTY_USAGE,
   eachAccountChange,
   encodeFlatAccount,
   encodeFlatSlot,
   type HashKey,
   hashOfKey,
+  type UsageSum,
 } from '../state/index.ts'
 import { blockKey, prefixEnd, type Store, storageKey, WriteBatch } from '../store/index.ts'
 import { NodeShape } from '../trie/index.ts'
 import type { DeltaRow } from './tree/deltaKeeper.ts'
+import { checkWrite, type RowEffect } from './writeCheck.ts'
 
-/** Adds the rows of the flat state that an account's part of a complete difference changes. */
-function putFlatAccount(batch: WriteBatch, change: AccountChange): void {
+/**
+ * Adds the rows of the flat state that an account's part of a complete difference changes.
+ * @returns how many rows go, of those that were there
+ */
+function putFlatAccount(batch: WriteBatch, change: AccountChange): number {
   const { addressHash, before, after, storageCleared, slots } = change
+  let removedCount = 0
   if (!accountsEqual(before, after)) {
-    if (after === undefined) batch.delete('accounts', addressHash)
-    else batch.put('accounts', addressHash, encodeFlatAccount(after))
+    if (after === undefined) {
+      batch.delete('accounts', addressHash)
+      removedCount++
+    } else batch.put('accounts', addressHash, encodeFlatAccount(after))
   }
   // What did not exist before has no rows.
   if (storageCleared) batch.deleteRange('storages', addressHash, prefixEnd(addressHash))
@@ -32,7 +42,9 @@ function putFlatAccount(batch: WriteBatch, change: AccountChange): void {
     const key = storageKey(addressHash, slotHash)
     if (value !== undefined) batch.put('storages', key, encodeFlatSlot(value))
     else if (old !== undefined && !storageCleared) batch.delete('storages', key)
+    if (old !== undefined && (storageCleared || value === undefined)) removedCount++
   }
+  return removedCount
 }
 
 /** Rows that are made from layers, on any thread. */
@@ -42,14 +54,30 @@ export type LayerRows = {
   readonly deltas: readonly DeltaRow[]
 }
 
+/**
+ * Adds the flat state and the deltas of blocks to a batch that has all the rest, and writes it.
+ * @throws VarveError ENGINE_WRITE_MISMATCH where that would not leave the state that the batch names, STORE_*; the store
+ *   is then as it was
+ */
+export function writeState(store: Store, batch: WriteBatch, layers: LayerRows): void {
+  checkWrite(store, batch, putLayers(batch, layers))
+  store.write(batch)
+}
+
 /** Adds the flat state and the deltas of blocks. */
-export function putLayers(batch: WriteBatch, { state, deltas }: LayerRows): void {
-  eachAccountChange(state, (change) => putFlatAccount(batch, change))
+export function putLayers(batch: WriteBatch, { state, deltas }: LayerRows): RowEffect {
+  const growth: UsageSum = { ...EMPTY_USAGE }
+  let removedCount = 0
+  eachAccountChange(state, (change) => {
+    removedCount += putFlatAccount(batch, change)
+    addUsage(growth, change)
+  })
   for (const { number, hash, source } of deltas) {
     const encoder = new DeltaEncoder()
     eachAccountChange(source, (change) => encoder.add(change))
     batch.put('deltas', blockKey(number, hash), encoder.finish())
   }
+  return { growth, removedCount }
 }
 
 /** Bytes of codes that go with all the rest in one batch. A block of an attacker's, or of a test's, may have more. */

@@ -59,9 +59,11 @@ export { StableView } from './stableView.ts'
 export { type CacheMisses, StateCache, type StateCacheOptions } from './stateCache.ts'
 export {
   accountRowBytes,
+  addUsage,
   EMPTY_USAGE,
   type StateUsage,
   slotRowBytes,
+  type UsageSum,
   usageAfter,
 } from './usage.ts'
 export type { ListingView, StateView, StateViewErrorCode, StoredSlot } from './view.ts'

@@ -33,4 +33,4 @@ export {
   TABLES,
   type Table,
 } from './tables.ts'
-export { BATCH_BYTES_MAX, type PackedBatch, WriteBatch } from './writeBatch.ts'
+export { BATCH_BYTES_MAX, type KeySpan, type PackedBatch, WriteBatch } from './writeBatch.ts'

@@ -197,3 +197,39 @@ test('what does not fit is refused, and the batch stays as it was', () => {
   assert.equal(batch.byteCount, 2)
   assert.deepEqual(listed(batch), [['meta', [1], [2]]])
 })
+
+test('the outcome of a key is what a store has of it after the batch', () => {
+  for (let seed = 1; seed <= 30; seed++) {
+    const prng = new Prng(seed)
+    const batch = new WriteBatch()
+    const tables = ['accounts', 'codes', 'sideReceipts'] as const
+    const keys = Array.from({ length: 12 }, (_, index) => bytes(index, index))
+    const before = new WriteBatch()
+    for (const table of tables) for (const key of keys) before.put(table, key, bytes(0xff))
+    for (let step = prng.below(25); step > 0; step--) {
+      const table = prng.pick(tables)
+      const choice = prng.below(4)
+      if (choice < 2) batch.put(table, prng.pick(keys), bytes(step))
+      else if (choice < 3) batch.delete(table, prng.pick(keys))
+      else batch.deleteRange(table, prng.pick(keys), prng.oneIn(4) ? undefined : prng.pick(keys))
+      // Asked in between, it is of the batch as it then is.
+      batch.outcomeOf(table, prng.pick(keys))
+    }
+    const store = memoryStore()
+    store.write(before)
+    store.write(batch)
+    for (const table of tables) {
+      for (const key of keys) {
+        const outcome = batch.outcomeOf(table, key)
+        const value = outcome === undefined ? bytes(0xff) : (outcome ?? undefined)
+        assert.deepEqual(value && [...value], store.get(table, key) && [...store.get(table, key)!])
+      }
+      const [start, end] = batch.spanOf(table)
+      const inSpan = [...batch.operationsSorted()].map((operation, place) => [
+        batch.tableAt(operation) === TABLE_INDEX[table],
+        place >= start && place < end,
+      ])
+      for (const [isOfTable, isInside] of inSpan) assert.equal(isOfTable, isInside)
+    }
+  }
+})

@@ -11,7 +11,7 @@
  * ```
  * Not here: applying the batch (`memoryStore.ts`, `lmdbStore.ts`).
  */
-import { assert, bytesCompare, HASH_BYTES, VarveError } from '../base/index.ts'
+import { assert, bytesCompare, EMPTY_BYTES, HASH_BYTES, VarveError } from '../base/index.ts'
 import { KEY_BYTES_MAX, type StoreErrorCode, VALUE_BYTES_MAX } from './store.ts'
 import { packPath, pathBytes, TABLE_INDEX, TABLES, type Table } from './tables.ts'
 
@@ -61,12 +61,21 @@ export type NodeRow = {
 
 type NodeTable = 'accountNodes' | 'storageNodes'
 
+/** Keys from `gte` to before `lt`; `undefined`: to the last. */
+export type KeySpan = { readonly gte: Uint8Array; readonly lt: Uint8Array | undefined }
+
+const ALL_KEYS: KeySpan = { gte: EMPTY_BYTES, lt: undefined }
+
 export class WriteBatch {
   private slab = new Uint8Array(SLAB_BYTES_FIRST)
   private slabEnd = 0
   private fields = new Uint32Array(256 * FIELD_COUNT)
   private operationCount = 0
   private readonly rangeList: BatchRange[] = []
+  /** What `operationsSorted` gave, until the next change. */
+  private sorted: Uint32Array | undefined
+  /** By table, until the next range. */
+  private readonly rangeIndexes = new Map<number, RangeIndex>()
 
   /** Operations in the batch: puts, deletes, and ranges. */
   get entryCount(): number {
@@ -127,6 +136,8 @@ export class WriteBatch {
   deleteRange(table: Table, gte: Uint8Array, lt: Uint8Array | undefined): void {
     assert(gte.length <= KEY_BYTES_MAX, 'a bound is no longer than a key')
     assert(lt === undefined || lt.length <= KEY_BYTES_MAX, 'a bound is no longer than a key')
+    this.sorted = undefined
+    this.rangeIndexes.clear()
     this.rangeList.push({
       table: tableIndex(table),
       gte: gte.slice(),
@@ -165,6 +176,8 @@ export class WriteBatch {
 
   /** Adds all of a packed batch, as if its calls were made here now. @throws VarveError STORE_BATCH_TOO_LARGE */
   addPacked({ slab, fields, ranges }: PackedBatch): void {
+    this.sorted = undefined
+    this.rangeIndexes.clear()
     const start = this.slabEnd
     const end = start + slab.length
     if (end > this.slab.length) this.growSlab(end)
@@ -189,6 +202,8 @@ export class WriteBatch {
 
   /** Empties the batch for the next use. Keeps its memory up to 16 MiB. */
   clear(): void {
+    this.sorted = undefined
+    this.rangeIndexes.clear()
     this.operationCount = 0
     this.slabEnd = 0
     this.rangeList.length = 0
@@ -206,9 +221,93 @@ export class WriteBatch {
   /**
    * For a store: operations that still count, by table, then key. Of several on one key the last is left, and one that
    * a later range covers is gone, so that ranges first and these afterwards give what calling order gives.
-   * Cost: a sort; comparisons mostly settle on a number made of the table and the first five bytes of the key.
+   * Cost: a sort after each change; comparisons mostly settle on a number made of the table and the first five bytes of
+   * the key.
    */
   operationsSorted(): Uint32Array {
+    this.sorted ??= this.sort()
+    return this.sorted
+  }
+
+  /**
+   * What the batch makes of a key: its value, a view that dies with the next change; `null` where it removes it;
+   * `undefined` where it leaves it as it is. Cost: a binary search after `operationsSorted`.
+   */
+  outcomeOf(table: Table, key: Uint8Array): Uint8Array | null | undefined {
+    const tableNumber = tableIndex(table)
+    const operation = this.operationsSorted()[this.placeOf(tableNumber, key)]
+    if (
+      operation !== undefined &&
+      this.tableAt(operation) === tableNumber &&
+      bytesCompare(this.keyAt(operation), key) === 0
+    )
+      return this.valueAt(operation) ?? null
+    const isCovered = this.rangeIndex(tableNumber).covers(key)
+    return isCovered ? null : undefined
+  }
+
+  private rangeIndex(table: number): RangeIndex {
+    let index = this.rangeIndexes.get(table)
+    if (index === undefined) {
+      index = new RangeIndex(this.rangeList.filter((range) => range.table === table))
+      this.rangeIndexes.set(table, index)
+    }
+    return index
+  }
+
+  /**
+   * The places in `operationsSorted` of the operations on one table, or on a part of it: start, and end, which is not one
+   * of them. Cost: two binary searches.
+   */
+  spanOf(table: Table, { gte, lt }: KeySpan = ALL_KEYS): readonly [start: number, end: number] {
+    const tableNumber = tableIndex(table)
+    const end = lt === undefined ? this.placeOf(tableNumber + 1) : this.placeOf(tableNumber, lt)
+    return [this.placeOf(tableNumber, gte), end]
+  }
+
+  /** The ranges on one table. */
+  rangesOf(table: Table): readonly BatchRange[] {
+    const tableNumber = tableIndex(table)
+    return this.rangeList.filter((range) => range.table === tableNumber)
+  }
+
+  /** Where keys and values lie: for loops that look at very many and make a view of none. Good until the next change. */
+  get bytes(): Uint8Array {
+    return this.slab
+  }
+
+  /** Where the key of an operation lies in `bytes`; its value, if it has one, begins where it ends. */
+  keyOffsetAt(operation: number): number {
+    return this.fields[operation * FIELD_COUNT + FIELD_KEY_OFFSET]!
+  }
+
+  keyEndAt(operation: number): number {
+    return this.fields[operation * FIELD_COUNT + FIELD_KEY_END]!
+  }
+
+  /** Where the value of an operation ends in `bytes`, -1 for a delete. */
+  valueEndAt(operation: number): number {
+    const valueEnd = this.fields[operation * FIELD_COUNT + FIELD_VALUE_END]!
+    return valueEnd === NO_VALUE ? -1 : valueEnd
+  }
+
+  /** The first place in `operationsSorted` of a key, or of what comes after it. */
+  private placeOf(tableNumber: number, key?: Uint8Array): number {
+    const order = this.operationsSorted()
+    let low = 0
+    let high = order.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const operation = order[middle]!
+      let side = this.tableAt(operation) - tableNumber
+      if (side === 0) side = key === undefined ? 0 : bytesCompare(this.keyAt(operation), key)
+      if (side < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  private sort(): Uint32Array {
     const { fields, slab, operationCount } = this
     const heads = new Float64Array(operationCount)
     const order = new Uint32Array(operationCount)
@@ -289,6 +388,7 @@ export class WriteBatch {
 
   /** Adds an operation on what lies in the slab; returns its index. */
   private addFields(table: Table, keyOffset: number, keyEnd: number, valueEnd: number): number {
+    this.sorted = undefined
     const at = this.operationCount * FIELD_COUNT
     this.growFields(at + FIELD_COUNT)
     const { fields } = this
@@ -361,6 +461,37 @@ class RangeSweep {
         range.table === table && (range.lt === undefined || bytesCompare(key, range.lt) < 0),
     )
     return this.active.some((range) => range.operationCount > operation)
+  }
+}
+
+/** Whether a key lies in one of the ranges of one table: by where they begin, with the farthest end up to each. */
+class RangeIndex {
+  private readonly starts: readonly Uint8Array[]
+  /** `undefined`: to the last key. */
+  private readonly endsMax: readonly (Uint8Array | undefined)[]
+
+  constructor(ranges: readonly BatchRange[]) {
+    const sorted = [...ranges].sort((a, b) => bytesCompare(a.gte, b.gte))
+    let farthest: Uint8Array | undefined = new Uint8Array(0)
+    this.starts = sorted.map(({ gte }) => gte)
+    this.endsMax = sorted.map(({ lt }) => {
+      if (farthest !== undefined && (lt === undefined || bytesCompare(lt, farthest) > 0))
+        farthest = lt
+      return farthest
+    })
+  }
+
+  covers(key: Uint8Array): boolean {
+    let low = 0
+    let high = this.starts.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (bytesCompare(this.starts[middle]!, key) <= 0) low = middle + 1
+      else high = middle
+    }
+    if (low === 0) return false
+    const end = this.endsMax[low - 1]
+    return end === undefined || bytesCompare(key, end) < 0
   }
 }
 

@@ -14,6 +14,7 @@ export type { TrieErrorCode } from './faults.ts'
 export type { IterationOptions, TrieEntry } from './iterate.ts'
 export { encodeLeafNode } from './leafNode.ts'
 export type { ValueVisitor, Wanted } from './lookup.ts'
+export { type LeafVisitor, NodeLeaves } from './nodeLeaves.ts'
 export {
   joinDisjointNodeSets,
   type LeafWrite,
@@ -27,6 +28,7 @@ export {
   type NodeWrite,
   type WalkableNodeSet,
 } from './nodeSet.ts'
+export { type NodeStep, stepDown } from './nodeStep.ts'
 export {
   type MultiProofQuestion,
   type ProofErrorCode,

@@ -7,8 +7,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { EMPTY_TRIE_ROOT } from '../../base/index.ts'
 import { EMPTY_USAGE, FlatState, FlatView, StateLayers } from '../../state/index.ts'
 import { memoryStore, numberKey, openLmdbStore, type Store, WriteBatch } from '../../store/index.ts'
+import { putHead, putUsage } from '../chainRecords.ts'
 import { CommitThread } from './commitThread.ts'
 import type { CommitWork } from './stages.ts'
 
@@ -16,9 +18,11 @@ const root = mkdtempSync(join(tmpdir(), 'varve-commit-thread-'))
 after(() => rmSync(root, { recursive: true }))
 let folderCount = 0
 
-/** A write of `rowCount` bodies and no state. */
+/** A write of `rowCount` bodies and of the empty state. */
 function workOf(rowCount: number): CommitWork {
   const rows = new WriteBatch()
+  putHead(rows, { number: 0, hash: new Uint8Array(32), stateRoot: EMPTY_TRIE_ROOT })
+  putUsage(rows, EMPTY_USAGE)
   for (let row = 0; row < rowCount; row++) rows.put('bodies', numberKey(row), new Uint8Array(200))
   const layers = new StateLayers({
     persisted: new FlatView(new FlatState(memoryStore())),

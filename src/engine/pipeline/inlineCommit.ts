@@ -1,7 +1,7 @@
 /** The commit stage on this thread, and the write that it shares with the other one. */
 import { type Store, WriteBatch } from '../../store/index.ts'
 import { PhaseClock } from '../phases.ts'
-import { putLayers } from '../stateBatch.ts'
+import { writeState } from '../stateBatch.ts'
 import type { CommitStage, CommitWork } from './stages.ts'
 
 export class InlineCommit implements CommitStage {
@@ -20,13 +20,15 @@ export class InlineCommit implements CommitStage {
   async close(): Promise<void> {}
 }
 
-/** Writes all of it in one transaction, and tells how many bytes. @throws VarveError STORE_* */
+/**
+ * Writes all of it in one transaction, and tells how many bytes.
+ * @throws VarveError ENGINE_WRITE_MISMATCH, STORE_*; see `writeState`
+ */
 export function writeWork(store: Store, { rows, nodes, ...layers }: CommitWork): number {
   const batch = new WriteBatch()
   batch.reserve(2 * (rows.slab.length + nodes.slab.length))
   batch.addPacked(rows)
   batch.addPacked(nodes)
-  putLayers(batch, layers)
-  store.write(batch)
+  writeState(store, batch, layers)
   return batch.byteCount
 }

@@ -19,7 +19,7 @@ export class LateStore implements Store {
 
   constructor(base: Store) {
     this.base = base
-    this.seen = copyOf(base)
+    this.seen = copyStore(base)
   }
 
   get(table: Table, key: Uint8Array): Uint8Array | undefined {
@@ -40,7 +40,7 @@ export class LateStore implements Store {
   }
 
   refresh(): void {
-    this.seen = copyOf(this.base)
+    this.seen = copyStore(this.base)
   }
 
   tableStats() {
@@ -52,7 +52,8 @@ export class LateStore implements Store {
   }
 }
 
-function copyOf(store: Store): Store {
+/** All rows of a store, in memory. */
+export function copyStore(store: Store): Store {
   const batch = new WriteBatch()
   for (const table of TABLES)
     for (const { key, value } of store.range(table)) batch.put(table, key, value)

@@ -39,7 +39,7 @@ import {
   readUsage,
 } from '../chainRecords.ts'
 import { buildGenesis } from '../genesisState.ts'
-import { type LayerRows, putCodes, putLayers, putNodes } from '../stateBatch.ts'
+import { type LayerRows, putCodes, putNodes, writeState } from '../stateBatch.ts'
 import { BlockRows } from './blockRows.ts'
 import { type BlockNode, BlockTree } from './blockTree.ts'
 import { CanonicalIndex } from './canonicalIndex.ts'
@@ -333,7 +333,7 @@ export class KeptChain {
    * Writes all changes in one transaction; nothing where there are none.
    * @param onWritten told how many bytes it was
    * @returns number of the newest journal record among them
-   * @throws VarveError STORE_*
+   * @throws VarveError ENGINE_WRITE_MISMATCH, STORE_*; the chain is then to be opened anew
    */
   write(onWritten?: (bytes: number) => void): number | undefined {
     const plan = this.beginWrite()
@@ -341,8 +341,7 @@ export class KeptChain {
     const { batch, ...layers } = plan
     try {
       putNodes(batch, this.summaries.collect())
-      putLayers(batch, layers)
-      this.store.write(batch)
+      writeState(this.store, batch, layers)
     } catch (error) {
       this.cancelWrite()
       throw error
@@ -353,8 +352,8 @@ export class KeptChain {
   }
 
   /**
-   * Fixes what a write of all changes holds; blocks may come on top while it runs. The caller adds the nodes, the flat
-   * state and the deltas, writes the batch, and calls `finishWrite`.
+   * Fixes what a write of all changes holds; blocks may come on top while it runs. The caller adds the nodes, hands all
+   * of it to `writeState`, and calls `finishWrite`.
    * @returns `undefined` where nothing has changed
    * @throws VarveError STORE_*, of codes that go ahead
    */
