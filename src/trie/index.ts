@@ -12,7 +12,7 @@ export type { CommitOptions, OpenCommit } from './commit.ts'
 export type { NodeReader } from './core.ts'
 export type { TrieErrorCode } from './faults.ts'
 export type { IterationOptions, TrieEntry } from './iterate.ts'
-export { encodeLeafNode } from './leafNode.ts'
+export { encodeLeafNode, lentLeaf } from './leafNode.ts'
 export type { ValueVisitor, Wanted } from './lookup.ts'
 export { type LeafVisitor, NodeLeaves } from './nodeLeaves.ts'
 export {
