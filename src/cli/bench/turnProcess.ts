@@ -1,8 +1,17 @@
 /** Entry of a turn's process: takes one request, answers once, ends. */
+import type { PreparedBench } from '../../measure/index.ts'
 import { gather } from './gather.ts'
 import { thisMachine } from './machine.ts'
 import { findCases } from './registry.ts'
 import type { Peers, TurnReply, TurnRequest } from './turnMessages.ts'
+
+let prepared: PreparedBench | undefined
+
+// Whoever asked has gone or has had enough: what was set up on the disk goes too.
+for (const event of ['disconnect', 'SIGTERM'])
+  process.once(event, () => {
+    void Promise.resolve(prepared?.close?.()).finally(() => process.exit(1))
+  })
 
 process.once('message', (message) => {
   void answer(message as TurnRequest).then((reply) => {
@@ -12,7 +21,7 @@ process.once('message', (message) => {
 
 async function answer(request: TurnRequest): Promise<TurnReply> {
   try {
-    const prepared = await prepare(request)
+    prepared = await prepare(request)
     const figures = await gather(prepared, request)
     await prepared.close?.()
     return { kind: 'figures', machine: thisMachine(), figures }
@@ -24,7 +33,7 @@ async function answer(request: TurnRequest): Promise<TurnReply> {
   }
 }
 
-async function prepare({ caseId, size, arm, peers }: TurnRequest) {
+async function prepare({ caseId, size, arm, peers }: TurnRequest): Promise<PreparedBench> {
   if (peers === undefined) {
     const [bench] = await findCases([caseId])
     return await bench!.prepare(size, arm)

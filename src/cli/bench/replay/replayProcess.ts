@@ -127,6 +127,9 @@ async function answer(request: ReplayRequest): Promise<ReplayReply> {
   }
 }
 
+// Whoever asked has gone; the folder is theirs.
+process.once('disconnect', () => process.exit(1))
+
 process.on('message', (message) => {
   const request = message as ReplayRequest
   void answer(request)
