@@ -10,7 +10,6 @@ import { Worker } from 'node:worker_threads'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { toBareHex } from '../base/index.ts'
 import { Prng } from '../testing/index.ts'
-import './keccak.bench.ts'
 import { fuzzKeccak } from './keccak.fuzz.ts'
 import { keccakSuite } from './keccak.suite.ts'
 import {
