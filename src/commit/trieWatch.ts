@@ -50,7 +50,7 @@ export type TrieReport = {
   readonly updateMs: number
   readonly nodesRead: NodeCounts
   readonly nodeBytesRead: number
-  /** Milliseconds in the source; part of `updateMs`. */
+  /** Milliseconds in the source, also for nodes that were loaded ahead of the update. */
   readonly nodeReadMs: number
   /** Nodes that the updates made; 0 where rows were not asked for. */
   readonly nodesMade: NodeCounts
@@ -88,7 +88,9 @@ export class TrieWatch {
   private nodeBytes = 0
   private rows: Row[] = []
   private others = { read: 0, made: 0 }
-  private nodes: Node[] = []
+  /** Not put down yet. */
+  private accountNodes: Node[] = []
+  private storageNodes: Node[] = []
   /** Changes of the update under way, in the order of their hashes. */
   private changed: Rows[] = []
   private updateStart = 0
@@ -133,7 +135,9 @@ export class TrieWatch {
       account: newRow(addressHash, undefined),
       slots: slots.map(({ slotHash }) => newRow(addressHash, slotHash)),
     }))
-    this.putDown(rows)
+    // Nodes of the account trie wait for the whole update: some were loaded ahead, for accounts that come later.
+    this.putDown(this.storageNodes, rows)
+    this.storageNodes = []
     for (const each of rows) this.changed.push(each)
     this.skipSince(start)
   }
@@ -154,7 +158,10 @@ export class TrieWatch {
     this.nodeBytes = nodeBytes
     const { changed } = this
     this.changed = []
-    this.putDown(changed)
+    this.putDown(this.accountNodes, changed)
+    this.putDown(this.storageNodes, changed)
+    this.accountNodes = []
+    this.storageNodes = []
     for (const { account, slots } of changed)
       for (const row of [account, ...slots]) if (row.read + row.made > 0) this.rows.push(row)
   }
@@ -170,7 +177,7 @@ export class TrieWatch {
     const { parts, updateMs, nodesRead, nodesMade, nodesWritten, nodesDeleted } = this
     const { nodeBytesRead, nodeReadMs, nodeBytes, others } = this
     // Reads outside an update: of proofs, or of a block that was refused.
-    for (const { what } of this.nodes) others[what]++
+    for (const { what } of [...this.accountNodes, ...this.storageNodes]) others[what]++
     const report = {
       ...{ parts, updateMs, nodesRead, nodesMade, nodesWritten, nodesDeleted },
       ...{ nodeBytesRead, nodeReadMs, nodeBytes, others, rows: this.greatestRows() },
@@ -202,7 +209,8 @@ export class TrieWatch {
     this.nodeReadMs = 0
     this.rows = []
     this.others = { read: 0, made: 0 }
-    this.nodes = []
+    this.accountNodes = []
+    this.storageNodes = []
     this.changed = []
   }
 
@@ -229,14 +237,13 @@ export class TrieWatch {
   }
 
   private note(node: Node): void {
-    if (this.nodes.length < ROW_COUNT_MAX) this.nodes.push(node)
+    const nodes = node.owner === undefined ? this.accountNodes : this.storageNodes
+    if (nodes.length < ROW_COUNT_MAX) nodes.push(node)
     else this.others[node.what]++
   }
 
-  private putDown(changed: readonly Rows[]): void {
-    const { nodes } = this
+  private putDown(nodes: readonly Node[], changed: readonly Rows[]): void {
     if (nodes.length === 0) return
-    this.nodes = []
     const accounts = changed.map(({ account }) => account)
     for (const { owner, path, what } of nodes) {
       const row = owner === undefined ? nearest(accounts, path) : slotRow(changed, owner, path)
