@@ -4,7 +4,7 @@
  * over HTTP as Prometheus reads it.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -259,6 +259,13 @@ test('a slow block is one line, in the words that clients share, and its ranking
       record.state_reads.accounts + record.state_reads.storage_slots + record.state_reads.code,
     )
   }
+})
+
+test('where the log has no room the lines go to standard error, and the work goes on', {
+  skip: existsSync('/dev/full') ? false : 'no /dev/full here',
+}, async () => {
+  const samples = await scraped({ slowBlock: 0, slowBlockLog: '/dev/full' })
+  assert.equal(samples.get('varve_slow_blocks_total'), BLOCKS)
 })
 
 test('faster blocks are not told; nothing asked for is nothing watched', async () => {

@@ -80,9 +80,16 @@ function cacheOf(readCount: number, misses: number) {
   return { hits, misses, hit_rate: rounded(rate) }
 }
 
-function ranking({ total, accounts, slots, others }: BlockCosts): Record<string, unknown> {
+function ranking({
+  total,
+  accounts,
+  slots,
+  others,
+  isReplayed,
+}: BlockCosts): Record<string, unknown> {
   const rest = [others, ...accounts.slice(RANK_COUNT)].reduce(sumOf)
   return {
+    is_replayed: isReplayed,
     total: figures(total),
     accounts: accounts.slice(0, RANK_COUNT).map((row) => ({ ...nameOf(row), ...figures(row) })),
     rest: figures(rest),

@@ -2,7 +2,7 @@
  * Everything by which a command that executes blocks is watched: `--metrics` and `--slow-block`. Opened before the work,
  * so that an address in use or a file that cannot be written ends the command at once; closed whatever happens.
  */
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync } from 'node:fs'
 import type { BlockReport, Engine, EngineObserver, WriteReport } from '../../engine/index.ts'
 import { UsageError } from '../exit.ts'
 import type { EngineMetrics } from './engineMetrics.ts'
@@ -15,8 +15,6 @@ export type WatchFlags = {
   readonly slowBlock?: number
   readonly slowBlockLog?: string
 }
-
-const STANDARD_ERROR = 2
 
 /**
  * Runs `work` under watch.
@@ -39,11 +37,12 @@ export class Watching {
   readonly observer: EngineObserver | undefined
   private readonly metrics: EngineMetrics | undefined
   private readonly server: MetricsServer | undefined
-  private readonly log: number
+  /** `undefined` for standard error. */
+  private log: number | undefined
 
   private constructor(
     slowBlockMs: number | undefined,
-    log: number,
+    log: number | undefined,
     endpoint: { readonly metrics: EngineMetrics; readonly server: MetricsServer } | undefined,
   ) {
     this.log = log
@@ -56,7 +55,7 @@ export class Watching {
   static async open({ metrics, slowBlock, slowBlockLog }: WatchFlags): Promise<Watching> {
     if (slowBlockLog !== undefined && slowBlock === undefined)
       throw new UsageError('--slow-block-log: expected --slow-block, got none')
-    const log = slowBlockLog === undefined ? STANDARD_ERROR : openLog(slowBlockLog)
+    const log = slowBlockLog === undefined ? undefined : openLog(slowBlockLog)
     try {
       return new Watching(slowBlock, log, await openEndpoint(metrics))
     } catch (error) {
@@ -85,6 +84,21 @@ export class Watching {
     closeLog(this.log)
   }
 
+  /** A full disk must not end the work: the lines that follow go to standard error. */
+  private print(line: string): void {
+    try {
+      if (this.log !== undefined) {
+        appendFileSync(this.log, line)
+        return
+      }
+    } catch (error) {
+      console.error(`--slow-block-log: ${(error as Error).message}; from here on here`)
+      closeLog(this.log)
+      this.log = undefined
+    }
+    process.stderr.write(line)
+  }
+
   private withSlowBlocks(milliseconds: number, next: EngineMetrics | undefined): EngineObserver {
     return {
       wantsCosts: true,
@@ -92,7 +106,7 @@ export class Watching {
         next?.onBlock(report)
         if (report.totalMs < milliseconds) return
         next?.noteSlowBlock()
-        writeSync(this.log, `${JSON.stringify(slowBlockRecord(report))}\n`)
+        this.print(`${JSON.stringify(slowBlockRecord(report))}\n`)
       },
       onWrite: (report: WriteReport) => next?.onWrite(report),
     }
@@ -124,6 +138,6 @@ function openLog(path: string): number {
   }
 }
 
-function closeLog(log: number): void {
-  if (log !== STANDARD_ERROR) closeSync(log)
+function closeLog(log: number | undefined): void {
+  if (log !== undefined) closeSync(log)
 }

@@ -47,6 +47,8 @@ export type BlockCosts = {
   readonly slots: readonly KeyCost[]
   /** What no account stands for. */
   readonly others: Cost
+  /** Whether gas is by account; else it is by receiver, and slots have no operations. */
+  readonly isReplayed: boolean
 }
 
 /** All that the rows are made from. Times in milliseconds. */
@@ -81,7 +83,8 @@ export function blockCosts(sources: CostSources): BlockCosts {
   const accounts = [...rows.values()].filter(({ slotHash }) => slotHash === undefined)
   others.ms = total.ms
   for (const { ms } of accounts) others.ms -= ms
-  return { total, accounts: accounts.sort(byCost), slots: slots.sort(byCost), others }
+  const { isReplayed } = sources.evm
+  return { total, accounts: accounts.sort(byCost), slots: slots.sort(byCost), others, isReplayed }
 }
 
 function totalOf({ executeMs, readCounts, writeCounts, trie, evm }: CostSources): Cost {

@@ -212,7 +212,8 @@ export class BlockWatch {
   }
 
   private costs(block: Block, report: BlockReport): BlockCosts {
-    const { delta, senders } = this.outcome!
+    const outcome = this.outcome!
+    const { delta, senders } = outcome
     return blockCosts({
       executeMs: report.phases.execute,
       readCounts: report.reads,
@@ -220,7 +221,7 @@ export class BlockWatch {
       tally: this.tally,
       changes: delta.accounts,
       trie: this.trie,
-      evm: evmCosts(block, (execute) => this.watch.parts.replay(block, senders, execute)),
+      evm: evmCosts(block, outcome, (execute) => this.watch.parts.replay(block, senders, execute)),
     })
   }
 }

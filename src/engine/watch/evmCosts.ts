@@ -1,11 +1,17 @@
 /**
  * Whose code a block's gas went to: the block is executed once more, and the EVM tells of its messages and of the slots
- * that they load and store. Reading alone.
+ * that they load and store. Reading alone. Where that fails, all gas is put down to receivers.
  */
-import { bigintToBytes, bytesEqual } from '../../base/index.ts'
+import { bigintToBytes, bytesEqual, isVarveError } from '../../base/index.ts'
 import type { Block } from '../../codec/index.ts'
 import type { EnterEvent, EvmHooks, ExitEvent, SlotEvent } from '../../evm/index.ts'
-import { type BlockExecutor, executeBlock, SYSTEM_ADDRESS } from '../../execute/index.ts'
+import {
+  type BlockContext,
+  type BlockExecutor,
+  type BlockOutcome,
+  executeBlock,
+  SYSTEM_ADDRESS,
+} from '../../execute/index.ts'
 import { addressHashOf, hashKey, slotHashOf } from '../../state/index.ts'
 import { rowKey } from './readTally.ts'
 
@@ -27,29 +33,53 @@ export type EvmCosts = {
   readonly rows: ReadonlyMap<string, KeyOperations>
   /** Sum of the receipts. */
   readonly gas: bigint
+  /** Whether the block was executed once more. */
+  readonly isReplayed: boolean
 }
 
-/** Executes a block and puts its gas down to accounts. @param run executes it over its parent's state */
-export function evmCosts(block: Block, run: (execute: BlockExecutor) => unknown): EvmCosts {
+/**
+ * Puts a block's gas down to accounts. A block that cannot be executed once more, as the state before it is gone or the
+ * EVM's memory is, is told of without that: nothing of the chain depends on it.
+ * @param run executes the block over its parent's state
+ */
+export function evmCosts(
+  block: Block,
+  outcome: BlockOutcome,
+  run: (execute: BlockExecutor) => unknown,
+): EvmCosts {
   const tally = new EvmTally()
+  const gas = addReceipts(tally, block, outcome)
+  try {
+    run((given, context) => traced(tally, given, context))
+    return { rows: tally.rows, gas, isReplayed: true }
+  } catch (error) {
+    if (!isVarveError(error)) throw error
+  }
+  const receivers = new EvmTally()
+  addReceipts(receivers, block, outcome)
+  return { rows: receivers.rows, gas, isReplayed: false }
+}
+
+/** What each transaction paid goes to its receiver; what messages in it took is taken off there later. */
+function addReceipts(tally: EvmTally, block: Block, { receipts, senders }: BlockOutcome): bigint {
   let gas = 0n
-  run((given, context) => {
-    const { machine } = context
-    machine.trace(tally.hooks)
-    try {
-      const outcome = executeBlock(given, context)
-      for (const [index, { cumulativeGasUsed }] of outcome.receipts.entries()) {
-        const transaction = block.transactions[index]!
-        tally.addGas(transaction.to ?? outcome.senders[index]!, cumulativeGasUsed - gas)
-        gas = cumulativeGasUsed
-      }
-      tally.nameAll(machine.accesses())
-      return outcome
-    } finally {
-      machine.trace(undefined)
-    }
-  })
-  return { rows: tally.rows, gas }
+  for (const [index, { cumulativeGasUsed }] of receipts.entries()) {
+    tally.addGas(block.transactions[index]!.to ?? senders[index]!, cumulativeGasUsed - gas)
+    gas = cumulativeGasUsed
+  }
+  return gas
+}
+
+function traced(tally: EvmTally, block: Block, context: BlockContext): BlockOutcome {
+  const { machine } = context
+  machine.trace(tally.hooks)
+  try {
+    const outcome = executeBlock(block, context)
+    tally.nameAll(machine.accesses())
+    return outcome
+  } finally {
+    machine.trace(undefined)
+  }
 }
 
 type Frame = { readonly event: EnterEvent; gasOfCallees: bigint }
@@ -97,7 +127,7 @@ class EvmTally {
       caller.gasOfCallees += gasUsed
       return
     }
-    // The receipt's gas, which comes to this account later, has the message's in it.
+    // The receipt's gas, which this account has already, has the message's in it.
     const isCreation = event.kind === CREATE || event.kind === CREATE2
     this.addGas(isCreation ? event.caller : event.target, -gasUsed)
   }

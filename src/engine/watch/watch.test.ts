@@ -237,6 +237,7 @@ test('X16: a contract that was made hot is ranked first, and its hottest slot am
     } else engine.produce(choices)
     const [costs] = told.costs
     const [first, second] = costs!.accounts
+    assert.equal(costs!.isReplayed, true)
     assert.equal(toHex(first!.address!), toHex(HOT))
     assert.ok(first!.gas > 100_000n)
     assert.ok(first!.ms > 2 * second!.ms, `${first!.ms} ms, ${second!.ms} ms`)
@@ -245,6 +246,22 @@ test('X16: a contract that was made hot is ranked first, and its hottest slot am
     assert.deepEqual(busiest.slot, bigintToBytes(1n, 32))
     assert.equal(busiest.operations, 62)
     assert.ok(costs!.slots.every(({ address }) => toHex(address!) === toHex(HOT)))
+  }
+})
+
+test('where the state before a block is gone at once, costs add up all the same', async () => {
+  const tree = await makeTree(new Prng(11), {
+    ...{ fork: Fork.London, blockCount: 10, spread: 1, withCopies: true },
+  })
+  for (const way of ['inline', 'pipeline'] as const) {
+    const { told, observer } = watching()
+    await importAll(tree, { store: memoryStore(), observer, historyBlocks: 0 }, way)
+    assert.ok(told.costs.length >= 9)
+    told.costs.forEach((costs, index) => {
+      checkSums(costs, `${way}, block ${index}`)
+      assert.equal(costs.isReplayed, false)
+      assert.equal(costs.total.gas, told.blocks[index]!.block.header.gasUsed)
+    })
   }
 })
 
