@@ -7,7 +7,7 @@ import { Machine, type MessageResult } from '../../../evm/index.ts'
 import { EvmEngine } from '../../../kernels/index.ts'
 import type { BenchCase, PreparedBench } from '../../../measure/index.ts'
 import { assemble } from '../../executor/assembler.ts'
-import { digestOf, digestOfAll } from '../digest.ts'
+import { digestOfAll } from '../digest.ts'
 import { BLOCK, ContractHost, SENDER, TARGET } from './contractHost.ts'
 
 const GAS = 1n << 50n
@@ -101,8 +101,27 @@ const ENGINES: Record<string, EvmEngine> = { fast: EvmEngine.Fast, plain: EvmEng
 const gasOf = ({ gasEach, gasMore }: Program, rounds: number): number =>
   FRAME_GAS + gasMore + rounds * (LOOP_GAS + gasEach)
 
-function prepare({ body }: Program, rounds: number, arm: string): PreparedBench {
-  const code = assemble(`0 loop: ${body} 1 ADD DUP1 ${rounds} GT @loop JUMPI 0 MSTORE 32 0 RETURN`)
+function codeOf({ body }: Program, rounds: number): Uint8Array {
+  return assemble(`0 loop: ${body} 1 ADD DUP1 ${rounds} GT @loop JUMPI 0 MSTORE 32 0 RETURN`)
+}
+
+/** Code of a program, for other machines. Its calls go to 0xee, which stops. */
+export function evmProgram(name: string, rounds: number): Uint8Array {
+  return codeOf(PROGRAMS.find((each) => each.name === name)!, rounds)
+}
+
+/** The proof of a call: its gas, and the count of rounds that it returns. */
+export function proveCall(
+  status: number,
+  gas: bigint,
+  output: Uint8Array,
+): { readonly operations: number; readonly digest: string } {
+  const outcome = new TextEncoder().encode(`status ${status}, rounds `)
+  return { operations: Number(gas), digest: digestOfAll([outcome, output]) }
+}
+
+function prepare(program: Program, rounds: number, arm: string): PreparedBench {
+  const code = codeOf(program, rounds)
   const host = new ContractHost({ code, callee: STOP, storage: () => undefined })
   const machine = new Machine({ engine: ENGINES[arm]! })
   const input = new Uint8Array(0)
@@ -118,19 +137,15 @@ function prepare({ body }: Program, rounds: number, arm: string): PreparedBench 
     },
     prove() {
       const { status, gasLeft, output } = result!
-      const outcome = new TextEncoder().encode(`status ${status}, rounds `)
-      return { operations: Number(GAS - gasLeft), digest: digestOfAll([outcome, output]) }
+      return proveCall(status, GAS - gasLeft, output)
     },
     after: () => machine.finishTransaction(),
   }
 }
 
-/** Both engines end with the count of rounds on the stack. */
-function resultOf(rounds: number): string {
-  const output = bigintToBytes(BigInt(rounds), 32)
-  const outcome = new TextEncoder().encode('status 0, rounds ')
-  return digestOf(Uint8Array.of(...outcome, ...output))
-}
+/** What a program of so many rounds returns, by itself. */
+const resultOf = (rounds: number): string =>
+  proveCall(0, 0n, bigintToBytes(BigInt(rounds), 32)).digest
 
 export const CASES: readonly BenchCase[] = PROGRAMS.map((program) => ({
   group: 'evm',

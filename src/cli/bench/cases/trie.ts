@@ -65,6 +65,25 @@ function put(count: number): PreparedBench {
   }
 }
 
+/** All that a new trie takes: put, hashed, committed. */
+function build(count: number): PreparedBench {
+  const pairs = accountPairs(count)
+  const arena = new NodeArena()
+  let trie = new Trie({ arena })
+  return {
+    before() {
+      trie = new Trie({ arena })
+    },
+    run() {
+      trie.update(pairs)
+      trie.root()
+      if (trie.commit().nodes.length === 0) throw new Error('nothing was committed')
+    },
+    prove: () => proveTrie(trie, 0),
+    after: () => trie.dispose(),
+  }
+}
+
 /** The root of a trie whose newest `count` accounts were not hashed; as many or none lie below them. */
 function hash(count: number, isOverOthers: boolean): PreparedBench {
   const pairs = accountPairs(isOverOthers ? 2 * count : count)
@@ -199,31 +218,35 @@ const trieCase = (shape: Shape): BenchCase => ({
   ...shape,
 })
 
+/** Of the root of as many accounts. */
+const ROOT_DIGESTS = [
+  '453549ec269f7ebf',
+  'aa593c84c23b14cc',
+  '9901bd86a8c4c1ac',
+  'c73a57ed6c2e57da',
+  '84fa05d7355c0703',
+]
+
 export const CASES: readonly BenchCase[] = [
+  trieCase({
+    name: 'build',
+    about: 'new accounts put into an empty trie, hashed and committed',
+    operation: 'leaf',
+    sizes: fixedSizes(...ROOT_DIGESTS),
+    prepare: build,
+  }),
   trieCase({
     name: 'put',
     about: 'new accounts put into an empty trie in one batch; not hashed',
     operation: 'leaf',
-    sizes: fixedSizes(
-      '453549ec269f7ebf',
-      'aa593c84c23b14cc',
-      '9901bd86a8c4c1ac',
-      'c73a57ed6c2e57da',
-      '84fa05d7355c0703',
-    ),
+    sizes: fixedSizes(...ROOT_DIGESTS),
     prepare: put,
   }),
   trieCase({
     name: 'hash-fixed-size',
     about: 'the root of new accounts in a trie of their own, put before',
     operation: 'leaf',
-    sizes: fixedSizes(
-      '453549ec269f7ebf',
-      'aa593c84c23b14cc',
-      '9901bd86a8c4c1ac',
-      'c73a57ed6c2e57da',
-      '84fa05d7355c0703',
-    ),
+    sizes: fixedSizes(...ROOT_DIGESTS),
     prepare: (count) => hash(count, false),
   }),
   trieCase({
