@@ -110,7 +110,8 @@ export function syncOption(mode: 'always' | 'group'): Option {
   return new Option(
     '--sync <always|group[:ms]|os>',
     'when a block is durable: with its own disk sync, with one for all blocks of some milliseconds, or when the ' +
-      'operating system has it, where a power cut can lose the last seconds and damage the database',
+      'operating system has it. A killed process loses nothing; a power cut loses nothing, the last milliseconds, or ' +
+      'the last seconds of blocks, and never damages the database',
   )
     .argParser(parseSync)
     .default(parseSync(mode), mode)

@@ -72,10 +72,10 @@ export type WritableDatabase = {
 
 /** Opens a database with its journal. @throws VarveError STORE_*, JOURNAL_* */
 export function openDatabase(folder: string, sync: JournalSync): WritableDatabase {
-  // What is gone from the journal must be on the disk in the store.
-  const store = openLmdbStore(folder, { sync: sync.mode === 'os' ? 'os' : 'always' })
+  // Whatever the mode of the journal: what is gone from it must be on the disk in the store, and whole after a power cut.
+  const store = openLmdbStore(folder)
   try {
-    const journal = openBlockJournal(journalFolder(folder), sync)
+    const journal = openBlockJournal(journalFolder(folder), { sync })
     const close = (): void => {
       journal.close()
       store.close()

@@ -23,7 +23,7 @@ import { type CheckContext, checkBlock, checkRoot, outcomeFields, runBlock } fro
 import { draftAfter, resealed } from './draft.ts'
 import type { EngineOptions } from './engine.ts'
 import type { ImportOutcome } from './importOutcome.ts'
-import { journalBlock, journalHead, replay } from './journaling.ts'
+import { checkContinues, journalBlock, journalHead, replay } from './journaling.ts'
 import type { PhaseClock } from './phases.ts'
 import type { CheckTools, PipelineHost } from './pipeline/host.ts'
 import type { BlockNode } from './tree/blockTree.ts'
@@ -188,7 +188,8 @@ export class Intake {
   /** Refuses a side block that could only be kept in the place of one that it stands on. */
   private checkRoom(parent: BlockNode): void {
     const { head, tree } = this.parts.chain
-    if (parent === head || this.parts.chain.hasRoom(parent, this.sideBlockCountMax)) return
+    if (parent === head || this.isReplaying) return
+    if (this.parts.chain.hasRoom(parent, this.sideBlockCountMax)) return
     const number = parent.header.number + 1
     throw new VarveError(
       'ENGINE_SIDE_BLOCKS_TOO_MANY',
@@ -247,7 +248,7 @@ export class Intake {
     }
     const node = chain.branch(record, delta, parent)
     this.journalise(addRecord)
-    chain.limitSide(node, this.sideBlockCountMax)
+    if (!this.isReplaying) chain.limitSide(node, this.sideBlockCountMax)
     if (replacesHead(node, chain.head)) return this.settle(chain.switchTo(node))
     this.writeWhenDue()
     return { status: 'side', ...STAYS }
@@ -255,7 +256,8 @@ export class Intake {
 
   /** After the head has moved: older states go, and what is due is written. */
   private settle(move: HeadMove): ImportOutcome {
-    this.parts.chain.keepNewest(this.historyBlocks)
+    // What was accepted may need states that a smaller history would not keep.
+    if (!this.isReplaying) this.parts.chain.keepNewest(this.historyBlocks)
     this.writeWhenDue()
     return { status: move.dropped.length === 0 ? 'head' : 'reorg', ...move }
   }
@@ -315,18 +317,24 @@ export class Intake {
     const { chain } = this.parts
     if (journal === undefined) return
     const after = chain.storedJournalSequence()
-    this.isReplaying = true
-    replay(
-      journal,
-      after,
-      {
-        import: (block, senders) => this.import(block, senders),
-        setHead: (hash) => this.setHead(hash),
-      },
-      (sequence) => chain.noteJournaled(sequence),
-    )
-    this.isReplaying = false
-    journal.startAfter(after)
+    checkContinues(journal, after)
+    if (journal.last > after) {
+      this.isReplaying = true
+      const replayer = {
+        import: (block: Block, senders?: readonly Uint8Array[]) => this.import(block, senders),
+        setHead: (hash: Uint8Array) => this.setHead(hash),
+      }
+      replay(journal, after, replayer, (sequence) => chain.noteJournaled(sequence))
+      this.isReplaying = false
+      this.keepAsAsked()
+    } else journal.startAfter(after)
+  }
+
+  /** Gives up what this engine's options do not ask for. */
+  private keepAsAsked(): void {
+    const { chain } = this.parts
+    chain.keepNewest(this.historyBlocks)
+    chain.limitSide(chain.head, this.sideBlockCountMax)
   }
 
   /** Adds a record, durable before the call returns where the mode is `always`. A failure ends the engine. */
@@ -334,7 +342,7 @@ export class Intake {
     this.append(add)
     const { journal } = this.options
     if (journal?.sync.mode === 'always' && !this.isReplaying)
-      this.parts.clock.measure('journal', () => journal.flush())
+      this.parts.clock.measure('journal', () => journal.syncNow())
   }
 
   private append(add: (journal: BlockJournal) => number): void {
@@ -355,7 +363,6 @@ export class Intake {
   private cutJournal(sequence: number | undefined): void {
     const { journal } = this.options
     if (journal === undefined || sequence === undefined) return
-    journal.roll()
     journal.cut(sequence)
   }
 

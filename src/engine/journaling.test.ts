@@ -28,7 +28,7 @@ async function runWithEnds(seed: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'varve-journaling-'))
   const stores = [memoryStore(), memoryStore()] as const
   const model = await openEngine({ store: stores[0], genesis })
-  const open = () => openBlockJournal(folder, { mode: 'os' })
+  const open = () => openBlockJournal(folder, { sync: { mode: 'os' } })
   let journal = open()
   let engine = await openEngine({ store: stores[1], genesis, journal })
   for (const { block } of valid) {
@@ -69,15 +69,60 @@ test('a journal of another chain is refused, with the record', async () => {
   const options = { fork: Fork.Shanghai, blockCount: 4, spread: 1, withCopies: true }
   const one = await makeTree(new Prng(5), options)
   const other = await makeTree(new Prng(6), { ...options, fork: Fork.London })
-  const journal = openBlockJournal(folder, { mode: 'always' })
+  const journal = openBlockJournal(folder, { sync: { mode: 'always' } })
   const engine = await openEngine({ store: memoryStore(), genesis: one.genesis, journal })
   // The first one brings the chain into the store; its record goes with that.
   for (const { block } of one.blocks.filter(({ copy }) => copy !== undefined).slice(0, 2))
     engine.import(block)
   await assert.rejects(
     openEngine({ store: memoryStore(), genesis: other.genesis, journal }),
-    (error) => isVarveError(error, 'ENGINE_JOURNAL_REFUSED') && /record 2/.test(error.message),
+    (error) => isVarveError(error, 'ENGINE_JOURNAL_REFUSED') && /record 1 /.test(error.message),
   )
+  journal.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('a journal that begins behind the database is a gap, by name', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'varve-journaling-'))
+  const options = { fork: Fork.Shanghai, blockCount: 8, spread: 1, withCopies: true }
+  const { genesis, blocks } = await makeTree(new Prng(8), options)
+  const valid = blocks.filter(({ copy }) => copy !== undefined)
+  // Each record a segment, so that a cut takes what it may.
+  const journal = openBlockJournal(folder, { sync: { mode: 'always' }, segmentBytes: 1 })
+  const stores = [memoryStore(), memoryStore()] as const
+  const engine = await openEngine({ store: stores[0], genesis, journal })
+  for (const { block } of valid.slice(0, 3)) engine.import(block)
+  // A database as it was then, and the journal as it is later.
+  const early = await openEngine({ store: stores[1], genesis })
+  early.flush()
+  for (const { block } of valid.slice(3, 6)) engine.import(block)
+  engine.flush()
+  await assert.rejects(
+    openEngine({ store: stores[1], genesis, journal }),
+    (error) =>
+      isVarveError(error, 'ENGINE_JOURNAL_GAP') &&
+      /expected record 1, the one after the database, got \d+ as the first/.test(error.message),
+  )
+  journal.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('records are taken in whatever history is asked for, and then no more is kept than that', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'varve-journaling-'))
+  const options = { fork: Fork.Shanghai, blockCount: 30, spread: 9, withCopies: true }
+  const { genesis, blocks } = await makeTree(new Prng(12), options)
+  const valid = blocks.filter(({ copy }) => copy !== undefined)
+  const store = memoryStore()
+  const journal = openBlockJournal(folder, { sync: { mode: 'os' } })
+  const first = await openEngine({ store, genesis, journal })
+  for (const { block } of valid) first.import(block)
+  const { hash } = first.head.header
+  const again = await openEngine({ store, genesis, journal, historyBlocks: 1 })
+  assert.equal(toHex(again.head.header.hash), toHex(hash))
+  const { oldest, newest } = again.kept
+  assert.equal(newest - oldest, 1)
+  again.flush()
+  assert.deepEqual([...verifyStore(store)], [])
   journal.close()
   rmSync(folder, { recursive: true })
 })

@@ -53,6 +53,22 @@ export function journalHead(journal: BlockJournal, hash: Uint8Array): number {
 }
 
 /**
+ * Sees that no record is missing between store and journal: a database and a journal of different times do not go
+ * together. A journal that ends before the store is fine: what it lost, the store has.
+ * @param after number of the newest record that the store has
+ * @throws VarveError ENGINE_JOURNAL_GAP
+ */
+export function checkContinues(journal: BlockJournal, after: number): void {
+  const { first, folder } = journal
+  if (first <= after + 1) return
+  throw new VarveError<JournalingErrorCode>(
+    'ENGINE_JOURNAL_GAP',
+    `journal ${folder}: expected record ${after + 1}, the one after the database, got ${first} as the first: the blocks between are lost`,
+    { folder, expected: after + 1, found: first },
+  )
+}
+
+/**
  * Takes in what the store lacks.
  * @param after number of the newest record that the store has
  * @param onRecord told of each record before it is taken in
@@ -64,7 +80,7 @@ export function replay(
   replayer: Replayer,
   onRecord: (sequence: number) => void,
 ): void {
-  for (const record of journal.records(after)) {
+  for (const record of journal.records(after + 1)) {
     onRecord(record.sequence)
     try {
       takeIn(record, replayer)
@@ -101,4 +117,6 @@ function takeIn({ kind, payload }: JournalRecord, replayer: Replayer): void {
 /** Error codes of this module. */
 export type JournalingErrorCode =
   /** A record of the journal does not fit to the database beside it. */
-  'ENGINE_JOURNAL_REFUSED'
+  | 'ENGINE_JOURNAL_REFUSED'
+  /** Records between the newest one that the database has and the journal's first are missing. */
+  | 'ENGINE_JOURNAL_GAP'

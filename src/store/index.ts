@@ -1,10 +1,14 @@
 export {
   BlockJournal,
-  type JournalErrorCode,
-  type JournalRecord,
-  type JournalSync,
+  type BlockJournalOptions,
+  inspectJournal,
+  type JournalStats,
   openBlockJournal,
+  readJournal,
 } from './journal/blockJournal.ts'
+export type { JournalSync } from './journal/durability.ts'
+export type { JournalErrorCode } from './journal/faults.ts'
+export type { JournalRecord } from './journal/scan.ts'
 export { dataFile } from './lmdbFile.ts'
 export { type LmdbStoreOptions, openLmdbStore, openSharedStore } from './lmdbStore.ts'
 export { memoryStore } from './memoryStore.ts'

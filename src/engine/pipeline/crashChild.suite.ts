@@ -40,13 +40,13 @@ export function crashChain(): Promise<TestTree> {
 
 /** The journal of a child, however its end came. */
 export function openCrashJournal(folder: string, sync: JournalSync) {
-  return openBlockJournal(join(folder, 'journal'), sync)
+  return openBlockJournal(join(folder, 'journal'), { sync })
 }
 
 async function run(folder: string, chainFile: string, plan: CrashPlan): Promise<void> {
   const genesis = treeGenesis(FORK, POOL_COUNT)
   const blocks = readFileSync(chainFile, 'utf8').split('\n').map(fromHex).map(decodeBlock)
-  const store = openLmdbStore(folder, { sync: plan.sync.mode === 'os' ? 'os' : 'always' })
+  const store = openLmdbStore(folder)
   const journal = openCrashJournal(folder, plan.sync)
   const { batchMilliseconds, isThreaded } = plan
   const engine = await openEngine({ store, genesis, journal, batchMilliseconds })

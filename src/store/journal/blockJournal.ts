@@ -1,411 +1,398 @@
 /**
- * Records that are durable long before the store has what follows from them: append-only files, each record numbered
- * and checksummed.
+ * The journal: numbered records, appended to files and forced to the disk by themselves, so that a block is durable long
+ * before the store has it.
  *
- * ```
- *  folder   0000000000000001.log  0000000000000412.log …        named by the number of the first record
- *  file     record record …
- *  record   length of the payload (4) ‖ CRC-32C of all that follows (4) ‖ number (8) ‖ kind (1) ‖ payload
- * ```
- * Integers are big-endian. Numbers go up by one, over all files. The last record of the last file may be torn, by a
- * process or a machine that died while it was written: it is cut off on opening. Anything else that does not check is
- * damage, and is named.
+ *     append ─▶ page cache: survives the end of the process ─▶ fdatasync (durability.ts): survives a power cut
+ *        └─ segment full ─▶ roll                                      cut(n): the store has all through n
  *
- * | sync | a record is durable | a killed process loses | a power cut loses |
- * |---|---|---|---|
- * | `always` | when its fdatasync has returned; each record asks for one | nothing acknowledged | nothing acknowledged |
- * | `group` | as that, but records within some milliseconds share one | nothing acknowledged | nothing acknowledged |
- * | `os` | when the operating system has it | nothing acknowledged | the last seconds |
- *
- * Not here: what records mean (`engine/journal/`), and when they are no longer needed.
+ * A folder of segments (layout.ts); whoever opens it goes through their headers (scan.ts), and reads payloads when it
+ * asks for records. One process writes, by the store's lock. What a record means is for the engine.
  */
+import { assert, VarveError } from '../../base/index.ts'
+import { Durability, type JournalSync } from './durability.ts'
+import { diskFault, type JournalErrorCode } from './faults.ts'
+import { diskFiles, type JournalFile, type JournalFiles } from './files.ts'
 import {
-  closeSync,
-  fdatasync,
-  fdatasyncSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  statSync,
-  unlinkSync,
-  writevSync,
-} from 'node:fs'
-import { join } from 'node:path'
-import {
-  assert,
-  crc32c,
-  readUint32BE,
-  readUint64BE,
-  VarveError,
-  writeUint32BE,
-  writeUint64BE,
-} from '../../base/index.ts'
+  encodeRecordHeader,
+  encodeSegmentHeader,
+  PAYLOAD_BYTES_MAX,
+  payloadCrcOf,
+  RECORD_HEADER_BYTES,
+  SEGMENT_HEADER_BYTES,
+  segmentName,
+} from './layout.ts'
+import { type JournalRecord, type Scan, type Segment, scanJournal, segmentRecords } from './scan.ts'
 
-/** When an appended record is durable; see above. */
-export type JournalSync =
-  | { readonly mode: 'always' | 'os' }
-  | { readonly mode: 'group'; readonly milliseconds: number }
-
-export type JournalRecord = {
-  readonly sequence: number
-  /** 0 to 255. */
-  readonly kind: number
-  readonly payload: Uint8Array
+export type BlockJournalOptions = {
+  readonly sync: JournalSync
+  /** Bytes of a segment after which the next one begins; 64 MiB without it. */
+  readonly segmentBytes?: number
+  /** In the place of the disk. */
+  readonly files?: JournalFiles
 }
 
-/** Longest payload: 256 MiB. */
-const JOURNAL_PAYLOAD_BYTES_MAX = 256 * 1024 * 1024
-/** A file is followed by a new one beyond this. */
+export type JournalStats = {
+  readonly segmentCount: number
+  readonly recordCount: number
+  readonly byteCount: number
+  /** Sequence of the oldest record, and of the newest; 0 and 0 where there is none. */
+  readonly first: number
+  readonly last: number
+  /** Bytes of a record that was torn and is no part of the journal. */
+  readonly tornBytes: number
+}
+
 const SEGMENT_BYTES = 64 * 1024 * 1024
-const HEAD_BYTES = 17
-const NAME = /^\d{16}\.log$/
+/** A cut gives the newest segment back too, where it is larger than this. */
+const KEPT_BYTES_MAX = 1024 * 1024
 
-const QUIET = { throwIfNoEntry: false } as const
-
-type Segment = { readonly first: number; readonly path: string }
+type Active = { readonly file: JournalFile; segment: Segment }
 
 /**
- * Opens the journal in a folder; makes it where there is none, and cuts a torn record off.
- * @throws VarveError JOURNAL_CORRUPT, JOURNAL_IO
+ * Opens the journal in a folder, which is made with the first record. A torn tail is cut.
+ * @throws VarveError JOURNAL_CORRUPT, JOURNAL_VERSION, JOURNAL_FULL, JOURNAL_IO
  */
-export function openBlockJournal(folder: string, sync: JournalSync): BlockJournal {
-  return new BlockJournal(folder, sync)
+export function openBlockJournal(folder: string, options: BlockJournalOptions): BlockJournal {
+  const files = options.files ?? diskFiles(folder)
+  const { sync } = options
+  if (sync.mode === 'group')
+    assert(sync.milliseconds >= 0, 'sync: a group of 0 milliseconds or more')
+  return onDisk(folder, () => {
+    const scan = scanJournal(files)
+    cutTail(files, scan)
+    for (const { name } of scan.segments) syncFile(files, name)
+    return new BlockJournal(files, options, scan)
+  })
+}
+
+/**
+ * What lies in a journal's folder. Changes nothing; a journal that is being written to may seem to have a torn tail.
+ * @throws VarveError JOURNAL_CORRUPT, JOURNAL_VERSION, JOURNAL_IO
+ */
+export function inspectJournal(folder: string): JournalStats {
+  return onDisk(folder, () => statsOf(scanJournal(diskFiles(folder))))
+}
+
+/**
+ * As `BlockJournal.records`, of a journal that is only looked at. Where it is being written to, what comes while it is
+ * read may be missing, and a segment that is cut meanwhile is JOURNAL_IO.
+ */
+export function* readJournal(folder: string, from: number): Generator<JournalRecord> {
+  const files = diskFiles(folder)
+  const segments = onDisk(folder, () => scanJournal(files).segments)
+  const records = recordsOf(files, segments, from)
+  for (;;) {
+    const { value, done } = onDisk(folder, () => records.next())
+    if (done === true) return
+    yield value
+  }
 }
 
 export class BlockJournal {
-  readonly folder: string
-  readonly sync: JournalSync
-  private readonly segments: Segment[] = []
-  private file: number | undefined
-  private fileBytes = 0
-  private lastSequence = 0
-  private durableSequence = 0
-  private readonly waiting: { sequence: number; resolve(): void; reject(error: unknown): void }[] =
-    []
-  private isSyncing = false
-  private failure: VarveError | undefined
+  private readonly files: JournalFiles
+  private readonly segmentBytes: number
+  private readonly durability: Durability
+  /** All but the newest, oldest first. */
+  private older: Segment[]
+  private active: Active | undefined
+  private nextSequence: number
+  private isClosed = false
 
   /** Use `openBlockJournal`. */
-  constructor(folder: string, sync: JournalSync) {
-    this.folder = folder
-    this.sync = sync
-    this.io(() => {
-      mkdirSync(folder, { recursive: true })
-      for (const name of readdirSync(folder)
-        .filter((each) => NAME.test(each))
-        .sort())
-        this.segments.push({ first: Number(name.slice(0, 16)), path: join(folder, name) })
-    })
-    this.check()
-    this.durableSequence = this.lastSequence
+  constructor(files: JournalFiles, options: BlockJournalOptions, { segments }: Scan) {
+    this.files = files
+    this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES
+    this.older = [...segments]
+    const newest = this.older.pop()
+    this.nextSequence = newest?.next ?? 1
+    if (newest !== undefined) this.active = { file: files.open(newest.name, true), segment: newest }
+    this.durability = new Durability(files.folder, options.sync, this.last)
   }
 
-  /** Number of the newest record, 0 for none. */
-  get last(): number {
-    return this.lastSequence
+  get folder(): string {
+    return this.files.folder
   }
 
-  /** Number of the newest record that is durable. */
-  get durable(): number {
-    return this.durableSequence
+  get sync(): JournalSync {
+    return this.durability.sync
   }
 
-  /** Bytes of all files. Cost: a look at each; 0 for one that cannot be looked at. */
+  /** Bytes of all files. */
   get bytes(): number {
-    return this.segments.reduce((sum, { path }) => sum + (statSync(path, QUIET)?.size ?? 0), 0)
+    return this.segments.reduce((sum, { byteCount }) => sum + byteCount, 0)
+  }
+
+  /** Sequence of the oldest record; of the next one where there is none. */
+  get first(): number {
+    return this.older[0]?.first ?? this.active?.segment.first ?? this.nextSequence
+  }
+
+  /** Sequence of the newest record; of the last one before the first where there is none. */
+  get last(): number {
+    return this.nextSequence - 1
+  }
+
+  /** Sequence through which all records are durable, as `sync` says. */
+  get durable(): number {
+    return this.durability.durable
+  }
+
+  get stats(): JournalStats {
+    return statsOf({ segments: this.segments, tornBytes: 0 })
   }
 
   /**
-   * Adds a record, and returns its number. The bytes are with the operating system when it returns.
-   * @throws VarveError JOURNAL_IO; the journal then takes no more
+   * Writes a record. It survives the end of the process, whatever the mode.
+   * @param kind 0 to 2^32-1
+   * @param parts of the payload, 128 MiB together; copied
+   * @returns its sequence
+   * @throws VarveError JOURNAL_RECORD_TOO_LARGE; JOURNAL_FULL, JOURNAL_IO, after which nothing more is taken
    */
   append(kind: number, parts: readonly Uint8Array[]): number {
     this.checkUsable()
     const payloadBytes = parts.reduce((sum, part) => sum + part.length, 0)
-    assert(payloadBytes <= JOURNAL_PAYLOAD_BYTES_MAX, 'journal: a record is at most 256 MiB')
-    if (this.file === undefined || this.fileBytes > SEGMENT_BYTES) this.roll()
-    const sequence = this.lastSequence + 1
-    const head = new Uint8Array(HEAD_BYTES)
-    writeUint32BE(head, 0, payloadBytes)
-    writeUint64BE(head, 8, sequence)
-    head[16] = kind
-    writeUint32BE(head, 4, checksum(head, parts))
-    this.io(() => writeAll(this.file!, [head, ...parts]))
-    this.fileBytes += HEAD_BYTES + payloadBytes
-    this.lastSequence = sequence
-    if (this.sync.mode === 'os') this.settle(sequence)
+    if (payloadBytes > PAYLOAD_BYTES_MAX)
+      throw new VarveError<JournalErrorCode>(
+        'JOURNAL_RECORD_TOO_LARGE',
+        `journal ${this.files.folder}: expected a record of at most ${PAYLOAD_BYTES_MAX} bytes, got ${payloadBytes}`,
+        { expected: PAYLOAD_BYTES_MAX, found: payloadBytes },
+      )
+    this.durability.catchUp()
+    if (this.active !== undefined && this.active.segment.byteCount >= this.segmentBytes) this.roll()
+    this.active ??= this.makeSegment()
+    const { file, segment } = this.active
+    const { salt, byteCount } = segment
+    const sequence = this.nextSequence
+    const payloadCrc = payloadCrcOf(parts, salt)
+    const durable = this.durability.synced
+    const header = { payloadBytes, sequence, durable, kind, payloadCrc }
+    try {
+      file.write([encodeRecordHeader(header, salt), ...parts], byteCount)
+    } catch (error) {
+      this.takeBack(this.active)
+      throw this.durability.fail(error)
+    }
+    this.active.segment = {
+      ...segment,
+      next: sequence + 1,
+      byteCount: byteCount + RECORD_HEADER_BYTES + payloadBytes,
+    }
+    this.nextSequence = sequence + 1
+    this.durability.noteWritten(file, sequence)
     return sequence
   }
 
-  /** Makes all records durable before it returns. Cost: an fdatasync. @throws VarveError JOURNAL_IO */
-  flush(): void {
+  /**
+   * Resolves once a record is durable, as `sync` says; rejects with JOURNAL_FULL or JOURNAL_IO, and the journal then
+   * takes nothing more. Many that wait share one sync, which runs beside this thread.
+   */
+  whenDurable(sequence: number): Promise<void> {
+    assert(sequence < this.nextSequence, 'journal: a record that was written')
+    return this.durability.when(sequence)
+  }
+
+  /** Forces all records to the disk, whatever the mode. @throws VarveError JOURNAL_FULL, JOURNAL_IO */
+  syncNow(): void {
     this.checkUsable()
-    const sequence = this.lastSequence
-    if (this.durableSequence >= sequence) return
-    this.io(() => fdatasyncSync(this.file!))
-    this.settle(sequence)
+    this.durability.syncNow()
   }
 
-  /** Resolves once a record is durable by the journal's mode. @throws VarveError JOURNAL_IO */
-  async whenDurable(sequence: number): Promise<void> {
-    this.checkUsable()
-    if (this.durableSequence >= sequence) return
-    await new Promise<void>((resolve, reject) => {
-      this.waiting.push({ sequence, resolve, reject })
-      this.schedule()
-    })
+  /**
+   * Records in their order.
+   * @param from sequence of the first
+   * @throws VarveError JOURNAL_CORRUPT, JOURNAL_IO
+   */
+  records(from = 1): Generator<JournalRecord> {
+    this.checkOpen()
+    return recordsOf(this.files, this.segments, from)
   }
 
-  /** Records after a number, oldest first. @throws VarveError JOURNAL_CORRUPT, JOURNAL_IO */
-  *records(after: number): Iterable<JournalRecord> {
-    // Whoever takes records in may cut those behind.
-    const segments = [...this.segments]
-    for (const [index, segment] of segments.entries()) {
-      const next = segments[index + 1]
-      if (next !== undefined && next.first <= after + 1) continue
-      for (const { record } of readSegment(segment)) {
-        if (record === undefined) throw damaged(segment.path, 0)
-        if (record.sequence > after) yield record
-      }
-    }
-  }
-
-  /** Begins a new file, so that the ones before can be cut. Records so far are durable then. */
-  roll(): void {
-    this.checkUsable()
-    if (this.file !== undefined) {
-      if (this.fileBytes === 0) return
-      if (this.sync.mode !== 'os') this.flush()
-      closeSync(this.file)
-      this.file = undefined
-    }
-    const first = this.lastSequence + 1
-    const path = join(this.folder, `${String(first).padStart(16, '0')}.log`)
-    this.io(() => {
-      this.file = openSync(path, 'a')
-      syncFolder(this.folder)
-    })
-    this.fileBytes = 0
-    if (this.segments.at(-1)?.first !== first) this.segments.push({ first, path })
-  }
-
-  /** Deletes the files whose records all have a number up to this one. */
+  /**
+   * Gives up records that are safe elsewhere: deletes the segments that hold no others.
+   * @param sequence of the last of them
+   * @throws VarveError JOURNAL_FULL, JOURNAL_IO
+   */
   cut(sequence: number): void {
     this.checkUsable()
-    this.io(() => {
-      while (this.segments.length > 1 && this.segments[1]!.first <= sequence + 1)
-        unlinkSync(this.segments.shift()!.path)
-      syncFolder(this.folder)
+    this.durability.noteStored(sequence)
+    this.attempt(() => {
+      const newest = this.active?.segment
+      const isLarge = newest !== undefined && newest.byteCount > KEPT_BYTES_MAX
+      if (isLarge && newest.next - 1 <= sequence) this.beginSegment()
+      while (this.older.length > 0 && this.older[0]!.next - 1 <= sequence)
+        this.removeSegment(this.older.shift()!)
     })
   }
 
-  /** Numbers go on after this one, where the journal's own are behind: its files were lost, the store has their records. */
+  /**
+   * Goes on after a sequence that is not in the journal: the store has what lies before. All records are given up.
+   * @throws VarveError JOURNAL_FULL, JOURNAL_IO
+   */
   startAfter(sequence: number): void {
-    if (sequence <= this.lastSequence) return
-    this.lastSequence = sequence
-    this.durableSequence = sequence
-    this.roll()
-    this.cut(sequence)
+    this.checkUsable()
+    assert(sequence >= this.last, 'journal: sequences do not go back')
+    if (sequence === this.last) return
+    this.attempt(() => {
+      const all = this.segments
+      this.endActive()
+      this.older = []
+      // Oldest first, so that what a power cut leaves is without gaps.
+      for (const segment of all) this.removeSegment(segment)
+    })
+    this.nextSequence = sequence + 1
+    this.durability.startAfter(sequence)
   }
 
-  /** Ends the journal. Records that nobody waited for are durable first, but for `os`. */
+  /** Begins a new segment; the old one is synced, whatever the mode. @throws VarveError JOURNAL_FULL, JOURNAL_IO */
+  roll(): void {
+    this.checkUsable()
+    if (this.active === undefined || this.active.segment.next === this.active.segment.first) return
+    this.durability.syncNow()
+    this.attempt(() => this.beginSegment())
+  }
+
+  /** Syncs and closes. @throws VarveError JOURNAL_FULL, JOURNAL_IO of the sync */
   close(): void {
-    if (this.file === undefined) return
-    if (this.failure === undefined && this.sync.mode !== 'os') this.flush()
-    closeSync(this.file)
-    this.file = undefined
-    this.failure ??= new VarveError<JournalErrorCode>('JOURNAL_IO', 'the journal was closed')
+    if (this.isClosed) return
+    this.isClosed = true
+    try {
+      if (this.durability.failure === undefined) this.durability.syncNow()
+    } finally {
+      this.durability.close()
+      this.endActive()
+    }
   }
 
-  /** Reads everything once: sets the last number, cuts a torn end off. */
-  private check(): void {
-    for (const [index, segment] of this.segments.entries()) {
-      const isLast = index === this.segments.length - 1
-      if (index > 0 && segment.first !== this.lastSequence + 1) throw damaged(segment.path, 0)
-      this.lastSequence = segment.first - 1
-      for (const { record, offset, isFollowed } of readSegment(segment)) {
-        if (record !== undefined && record.sequence === this.lastSequence + 1) {
-          this.lastSequence++
-          continue
-        }
-        if (!isLast || isFollowed || record !== undefined) throw damaged(segment.path, offset)
-        this.io(() => truncate(segment.path, offset))
-        break
+  private get segments(): Segment[] {
+    return this.active === undefined ? [...this.older] : [...this.older, this.active.segment]
+  }
+
+  private beginSegment(): void {
+    const { segment } = this.active!
+    this.endActive()
+    this.older.push(segment)
+    this.active = this.makeSegment()
+  }
+
+  private endActive(): void {
+    if (this.active === undefined) return
+    this.durability.retire(this.active.file)
+    this.active = undefined
+  }
+
+  /** The header and the name are on the disk before a record is: so a bad header behind records is damage. */
+  private makeSegment(): Active {
+    const { files, nextSequence: first } = this
+    const [salt] = crypto.getRandomValues(new Uint32Array(1))
+    const name = segmentName(first)
+    return this.attempt(() => {
+      files.makeFolder()
+      const file = files.create(name)
+      try {
+        file.write([encodeSegmentHeader({ first, salt: salt! })], 0)
+        file.syncNow()
+        files.syncFolder()
+      } catch (error) {
+        file.close()
+        throw error
       }
-    }
-  }
-
-  private schedule(): void {
-    if (this.isSyncing || this.waiting.length === 0) return
-    this.isSyncing = true
-    if (this.sync.mode === 'group') setTimeout(() => this.syncSoon(), this.sync.milliseconds)
-    else this.syncSoon()
-  }
-
-  private syncSoon(): void {
-    const { file } = this
-    const sequence = this.lastSequence
-    if (file === undefined || this.failure !== undefined) {
-      // Whoever waited was answered by what ended the journal.
-      this.isSyncing = false
-      return
-    }
-    fdatasync(file, (error) => {
-      this.isSyncing = false
-      // A file that was closed meanwhile was made durable before.
-      if (error !== null && file === this.file) this.fail(error)
-      else this.settle(sequence)
-      this.schedule()
+      const segment = { name, salt: salt!, first, next: first, byteCount: SEGMENT_HEADER_BYTES }
+      return { file, segment }
     })
   }
 
-  private settle(sequence: number): void {
-    this.durableSequence = Math.max(this.durableSequence, sequence)
-    const ready = this.waiting.filter((each) => each.sequence <= this.durableSequence)
-    const rest = this.waiting.filter((each) => each.sequence > this.durableSequence)
-    this.waiting.splice(0, this.waiting.length, ...rest)
-    for (const { resolve } of ready) resolve()
+  private removeSegment({ name }: Segment): void {
+    this.files.remove(name)
+    this.files.syncFolder()
   }
 
-  private io(work: () => void): void {
+  /** Leaves no half of a record behind, where the disk allows. Else the next opening cuts it. */
+  private takeBack({ file, segment }: Active): void {
     try {
-      work()
-    } catch (error) {
-      this.fail(error)
-      throw this.failure
-    }
+      file.truncate(segment.byteCount)
+    } catch {}
   }
 
-  private fail(cause: unknown): void {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    this.failure ??= new VarveError<JournalErrorCode>(
-      'JOURNAL_IO',
-      `journal ${this.folder}: expected the disk to do its work, got ${message}`,
-      { folder: this.folder },
-      { cause },
-    )
-    for (const { reject } of this.waiting.splice(0)) reject(this.failure)
+  private attempt<Result>(work: () => Result): Result {
+    try {
+      return work()
+    } catch (error) {
+      throw this.durability.fail(error)
+    }
   }
 
   private checkUsable(): void {
-    if (this.failure !== undefined) throw this.failure
+    this.checkOpen()
+    if (this.durability.failure !== undefined) throw this.durability.failure
+  }
+
+  private checkOpen(): void {
+    if (this.isClosed)
+      throw new VarveError<JournalErrorCode>(
+        'JOURNAL_CLOSED',
+        `journal ${this.files.folder}: expected an open journal, got one that was closed`,
+      )
   }
 }
 
-/** What lies at a place of a file: a record, or what is none. */
-type Found = {
-  readonly record: JournalRecord | undefined
-  readonly offset: number
-  /** Of what is no record: whether one follows where its length says, so that it is not the torn end. */
-  readonly isFollowed: boolean
+function* recordsOf(
+  files: JournalFiles,
+  segments: readonly Segment[],
+  from: number,
+): Generator<JournalRecord> {
+  for (const segment of segments) {
+    if (segment.next <= from) continue
+    for (const record of segmentRecords(files, segment)) if (record.sequence >= from) yield record
+  }
 }
 
-/** All records of a file, and where there is something else, that as the last. */
-function* readSegment({ path }: Segment): Iterable<Found> {
-  const file = openSync(path, 'r')
+/** Takes away what follows the last whole record: the newest file first, so that no gap is ever left. */
+function cutTail(files: JournalFiles, { segments, tornNames, tornBytes }: Scan): void {
+  if (tornBytes === 0 && tornNames.length === 0) return
+  for (const name of tornNames.toReversed()) {
+    files.remove(name)
+    files.syncFolder()
+  }
+  const newest = segments.at(-1)
+  if (newest === undefined) return
+  const file = files.open(newest.name, true)
   try {
-    const end = sizeOf(path)
-    for (let offset = 0; offset < end; ) {
-      const { record, bytes } = readRecord(file, offset, end)
-      if (record === undefined) {
-        const isFollowed = bytes > 0 && readRecord(file, offset + bytes, end).record !== undefined
-        yield { record, offset, isFollowed }
-        return
-      }
-      yield { record, offset, isFollowed: false }
-      offset += bytes
-    }
+    if (file.size() === newest.byteCount) return
+    file.truncate(newest.byteCount)
+    file.syncNow()
   } finally {
-    closeSync(file)
+    file.close()
   }
 }
 
-/** `bytes` is the length that it says it has, 0 where that leads beyond the file. */
-function readRecord(
-  file: number,
-  offset: number,
-  end: number,
-): { record: JournalRecord | undefined; bytes: number } {
-  const head = readAt(file, offset, HEAD_BYTES)
-  if (head.length < HEAD_BYTES) return { record: undefined, bytes: 0 }
-  const payloadBytes = readUint32BE(head, 0)
-  const bytes = HEAD_BYTES + payloadBytes
-  if (offset + bytes > end || payloadBytes > JOURNAL_PAYLOAD_BYTES_MAX)
-    return { record: undefined, bytes: 0 }
-  const payload = readAt(file, offset + HEAD_BYTES, payloadBytes)
-  if (readUint32BE(head, 4) !== checksum(head, [payload])) return { record: undefined, bytes }
-  const sequence = readUint64BE(head, 8)
-  return { record: { sequence, kind: head[16]!, payload }, bytes }
-}
-
-function checksum(head: Uint8Array, parts: readonly Uint8Array[]): number {
-  let sum = crc32c(head.subarray(8))
-  for (const part of parts) sum = crc32c(part, 0, part.length, sum)
-  return sum
-}
-
-function writeAll(file: number, parts: readonly Uint8Array[]): void {
-  let rest = parts.filter((part) => part.length > 0)
-  while (rest.length > 0) {
-    let written = writevSync(file, rest)
-    const next: Uint8Array[] = []
-    for (const part of rest) {
-      if (written >= part.length) written -= part.length
-      else {
-        next.push(part.subarray(written))
-        written = 0
-      }
-    }
-    rest = next
-  }
-}
-
-function readAt(file: number, offset: number, length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let done = 0
-  while (done < length) {
-    const count = readSync(file, bytes, done, length - done, offset + done)
-    if (count === 0) break
-    done += count
-  }
-  return bytes.subarray(0, done)
-}
-
-function sizeOf(path: string): number {
-  return statSync(path).size
-}
-
-function truncate(path: string, bytes: number): void {
-  const file = openSync(path, 'r+')
-  ftruncateSync(file, bytes)
-  fsyncSync(file)
-  closeSync(file)
-}
-
-/** A new or deleted file is durable with its folder. */
-function syncFolder(folder: string): void {
-  const file = openSync(folder, 'r')
+function syncFile(files: JournalFiles, name: string): void {
+  const file = files.open(name, true)
   try {
-    fsyncSync(file)
+    file.syncNow()
   } finally {
-    closeSync(file)
+    file.close()
   }
 }
 
-function damaged(path: string, offset: number): VarveError<JournalErrorCode> {
-  return new VarveError(
-    'JOURNAL_CORRUPT',
-    `journal ${path}: byte ${offset}: expected a whole record with the next number`,
-    { path, offset },
-  )
+function statsOf({ segments, tornBytes }: Pick<Scan, 'segments' | 'tornBytes'>): JournalStats {
+  const [oldest] = segments
+  const newest = segments.at(-1)
+  const recordCount = segments.reduce((sum, { first, next }) => sum + next - first, 0)
+  return {
+    segmentCount: segments.length,
+    recordCount,
+    byteCount: segments.reduce((sum, segment) => sum + segment.byteCount, 0),
+    first: recordCount === 0 ? 0 : oldest!.first,
+    last: recordCount === 0 ? 0 : newest!.next - 1,
+    tornBytes,
+  }
 }
 
-/** Error codes of this module. */
-export type JournalErrorCode =
-  /** A record that is not the torn end of the journal does not check. */
-  | 'JOURNAL_CORRUPT'
-  /** The disk failed; the journal takes no more records. */
-  | 'JOURNAL_IO'
+/** Runs `work`, naming the errors of the disk. */
+function onDisk<Result>(folder: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw diskFault(folder, error)
+  }
+}
