@@ -18,6 +18,18 @@ export {
   verifyAccountProof,
 } from './accountProof.ts'
 export { BlockRoots } from './blockRoots.ts'
+export type { ChangeSink, SinkModule, SinkSource } from './modes/changeSink.ts'
+export {
+  COMMIT_MODES,
+  type CommitMode,
+  type CommitModeWish,
+  type ModeChoice,
+  ModeChooser,
+  type ModeCost,
+  type ModeModel,
+  type ModeOperation,
+} from './modes/modeChooser.ts'
+export { type CommitPart, type CommitToOptions, TrieCrew } from './modes/trieCrew.ts'
 export {
   accountNodeReader,
   type RowReader,

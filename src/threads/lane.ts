@@ -4,11 +4,12 @@
  *
  *     run ─▶ mailbox ─▶ worker (`serve`) ─▶ reply
  */
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import type { VarveError } from '../base/index.ts'
 import { endThread } from './endThread.ts'
 import type { PoolReply, PoolRequest } from './messages.ts'
 import { closedFault, diedFault, faultOfWire } from './pool.ts'
+import { workerArguments } from './workerArguments.ts'
 
 type Waiting = {
   readonly resolve: (reply: unknown) => void
@@ -22,9 +23,17 @@ export class Lane<Request, Reply> {
   private lastId = 0
   private failure: unknown
 
-  /** Starts the worker. It keeps the process alive until `close`. @param data handed to its `serve`; cloned */
-  constructor(entry: URL, data: unknown) {
-    this.worker = new Worker(entry, { workerData: data })
+  /**
+   * Starts the worker. It keeps the process alive until `close`.
+   * @param data handed to its `serve`; cloned
+   * @param ports in `data`, which go over to the worker
+   */
+  constructor(entry: URL, data: unknown, ports: readonly MessagePort[] = []) {
+    this.worker = new Worker(entry, {
+      workerData: data,
+      transferList: [...ports],
+      ...workerArguments(),
+    })
     let cause: unknown
     this.worker.on('message', (message: PoolReply) => this.settle(message))
     this.worker.on('error', (error) => {
@@ -51,6 +60,11 @@ export class Lane<Request, Reply> {
       this.worker.postMessage({ id, request } satisfies PoolRequest, [...transfer])
       this.waiting.set(id, { resolve, reject, onBusy })
     }) as Promise<Reply>
+  }
+
+  /** Whether the worker has ended, or was closed. */
+  get hasFailed(): boolean {
+    return this.failure !== undefined
   }
 
   /** Ends the worker. Requests without reply are rejected with THREAD_POOL_CLOSED. */

@@ -12,6 +12,7 @@ import { Worker } from 'node:worker_threads'
 import { assert, VarveError } from '../base/index.ts'
 import { endThread } from './endThread.ts'
 import type { PoolReply, PoolRequest, WireFault } from './messages.ts'
+import { workerArguments } from './workerArguments.ts'
 
 export type WorkerPoolOptions = {
   /** From `workerUrl`. */
@@ -111,7 +112,10 @@ export class WorkerPool<Request, Reply> {
   }
 
   private start(thread: Thread): Worker {
-    const worker = new Worker(this.options.entry, { workerData: this.options.data })
+    const worker = new Worker(this.options.entry, {
+      workerData: this.options.data,
+      ...workerArguments(),
+    })
     thread.worker = worker
     let cause: unknown
     worker.on('message', (message: PoolReply) => {

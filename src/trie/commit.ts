@@ -12,11 +12,12 @@ import { FLAG_COMMITTED, HANDLE_WORDS, NO_NODE, type NodeHandle } from '../arena
 import { assert, EMPTY_TRIE_ROOT } from '../base/index.ts'
 import type { ChangePiece } from './changeList.ts'
 import { ChangeWalk } from './changeWalk.ts'
-import { type ChangeColumns, ColumnNodeSet, encodeChanges } from './columnSet.ts'
+import { type ChangeColumns, ColumnNodeSet, encodeChanges, tellChanges } from './columnSet.ts'
 import { freeNode, hashOf, type TrieCore } from './core.ts'
 import type { HandleList } from './handleList.ts'
 import { hashBelow, hashTree } from './hashTree.ts'
 import { dropLinks } from './load.ts'
+import type { NodeSink } from './nodeSet.ts'
 import { commitShared, mayShare, splitBranch } from './subtree.ts'
 
 export type CommitOptions = {
@@ -35,26 +36,52 @@ const PIECE_ENTRIES = 256
  * @throws VarveError ARENA_FULL; the trie is as before then, and a later commit gives the whole change
  */
 export function commitTree(core: TrieCore, options: CommitOptions = {}): ColumnNodeSet {
+  const { open, pieces } = walkWhole(core, options)
+  open.finish()
+  return new ColumnNodeSet(open.root, pieces)
+}
+
+/**
+ * As `commitTree`, and tells a sink the change. The trie counts it as stored once the commit that is returned is told
+ * to `finish`.
+ * @throws VarveError ARENA_FULL, and what the sink throws; the trie is as before then
+ */
+export function commitTold(
+  core: TrieCore,
+  sink: NodeSink,
+  options: CommitOptions = {},
+): OpenCommit {
+  const { open, pieces } = walkWhole(core, options)
+  try {
+    for (const columns of pieces) tellChanges(columns, sink)
+  } catch (fault) {
+    open.cancel()
+    throw fault
+  }
+  return open
+}
+
+/** Hashes, walks and encodes the whole change. Encoding may find the arena full, so it comes before anything is given up. */
+function walkWhole(
+  core: TrieCore,
+  { leaves: wantsLeaves = false, previous: wantsPrevious = true }: CommitOptions,
+): { open: OpenCommit; pieces: ChangeColumns[] } {
   hashTree(core)
-  const root = rootHash(core)
-  if (core.root === core.committedRoot) return new ColumnNodeSet(root, [])
-  const { leaves: wantsLeaves = false, previous: wantsPrevious = true } = options
+  const { arena, kernel, helpers } = core
+  if (core.root === core.committedRoot)
+    return { open: new OpenCommit(core, rootHash(core), undefined), pieces: [] }
   const walk = takeWalk()
-  walk.start(core.arena, wantsLeaves)
+  walk.start(arena, wantsLeaves)
   const alone = (): ChangeColumns[] => {
     walk.compare(core.committedRoot, core.root, 0)
-    return [encodeChanges(core.arena, core.kernel, walk.list.piece(), wantsPrevious)]
+    return [encodeChanges(arena, kernel, walk.list.piece(), wantsPrevious)]
   }
+  const shared = (): ChangeColumns[] => commitShared(core, walk, { wantsLeaves, wantsPrevious })
   const pieces =
-    core.helpers === undefined || !mayShare(core)
+    helpers === undefined || !mayShare(core)
       ? alone()
-      : core.helpers.choose('commit', core.uncommittedCount, alone, () =>
-          commitShared(core, walk, { wantsLeaves, wantsPrevious }),
-        )
-  // Encoding may find the arena full, so it comes before anything is given up.
-  finish(core, walk.fresh)
-  returnWalk(walk)
-  return new ColumnNodeSet(root, pieces)
+      : helpers.choose('commit', core.uncommittedCount, alone, shared)
+  return { open: new OpenCommit(core, rootHash(core), walk), pieces }
 }
 
 /** A commit whose pieces are out. Nodes that they name stay where they are until it ends; the trie is closed until then. */

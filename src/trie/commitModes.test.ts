@@ -218,9 +218,9 @@ test('G6: an unchanged trie gives no pieces, and one that is back where it was n
 test('values over 128 KiB keep a trie to its own thread', () => {
   const helpers = new VirtualHelpers(participants, new Prng(7))
   const trie = prepared({ arena, helpers }, { before: [], after: accounts(100) }, false)
-  assert.equal(trie.mayShare, true)
+  assert.equal(trie.fitsHelpers, true)
   trie.put(new Uint8Array(32), new Uint8Array(128 * 1024 + 1).fill(1))
-  assert.equal(trie.mayShare, false)
+  assert.equal(trie.fitsHelpers, false)
   const { shared } = helpers.counts
   trie.commit()
   assert.equal(helpers.counts.shared, shared)

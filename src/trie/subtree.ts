@@ -85,9 +85,14 @@ export function splitBranch({ arena, root }: TrieCore): NodeHandle {
   return (words[node * HANDLE_WORDS]! & FLAG_COMMITTED) === 0 ? node : NO_NODE
 }
 
+/** Whether a window has room for the encoding of any of its nodes. */
+export function fitsHelpers({ valueBytesMax }: TrieCore): boolean {
+  return valueBytesMax <= SHARED_VALUE_BYTES_MAX
+}
+
 /** Whether subtrees of this trie may be worked on by others. */
 export function mayShare(core: TrieCore): boolean {
-  return core.valueBytesMax <= SHARED_VALUE_BYTES_MAX && splitBranch(core) !== NO_NODE
+  return fitsHelpers(core) && splitBranch(core) !== NO_NODE
 }
 
 /** Hashes the subtrees with helpers. What is above them stays dirty. */

@@ -23,7 +23,7 @@ import { trieNodeKernel } from '../kernels/index.ts'
 import type { TrieChange } from './batch.ts'
 import type { ChangePiece } from './changeList.ts'
 import type { ColumnNodeSet } from './columnSet.ts'
-import { type CommitOptions, commitInPieces, commitTree, type OpenCommit } from './commit.ts'
+import { type CommitOptions, commitInPieces, commitTold, commitTree, OpenCommit } from './commit.ts'
 import {
   copyBytes,
   freeSubtree,
@@ -40,9 +40,10 @@ import { hashTree } from './hashTree.ts'
 import { type IterationOptions, type TrieEntry, TrieIterator } from './iterate.ts'
 import { dropLinks } from './load.ts'
 import { Guesses, lookUp, prefetch, type ValueVisitor, type Wanted } from './lookup.ts'
+import type { NodeSink } from './nodeSet.ts'
 import { findLeaf, findNode, leafValue } from './read.ts'
 import { shrinkTree } from './shrink.ts'
-import { mayShare, type TrieHelpers } from './subtree.ts'
+import { fitsHelpers, type TrieHelpers } from './subtree.ts'
 import { applyChanges } from './update.ts'
 
 /** A reader with nothing to read, for a trie that starts empty and stays in memory. */
@@ -183,14 +184,28 @@ export class Trie {
     return commitInPieces(this.live(), take, options)
   }
 
+  /**
+   * As `commit`, and tells a sink the change. The trie counts it as stored once the commit that is returned is told to
+   * `finish`; until then it is closed.
+   * @throws VarveError TRIE_DISPOSED, ARENA_FULL, and what the sink throws; nothing is committed then
+   */
+  commitTold(sink: NodeSink, options?: CommitOptions): OpenCommit {
+    return commitTold(this.live(), sink, options)
+  }
+
+  /** Closes the trie until the commit that is returned is told to `cancel`: another thread reads its nodes. */
+  hold(): OpenCommit {
+    return new OpenCommit(this.live(), EMPTY_TRIE_ROOT, undefined)
+  }
+
   /** Changes since the last commit, as many as were asked for; some may cancel out. */
   get changeCount(): number {
     return this.core.uncommittedCount
   }
 
-  /** Whether other threads can take part in a commit: the tree has subtrees, and no value is above 128 KiB. */
-  get mayShare(): boolean {
-    return mayShare(this.core)
+  /** Whether other threads may encode its nodes: no value in memory is, or was, above 128 KiB. */
+  get fitsHelpers(): boolean {
+    return fitsHelpers(this.core)
   }
 
   /** Gives up all changes since the last commit. */
