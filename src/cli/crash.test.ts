@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-test('killed by SIGKILL at random moments, an import resumes and ends as if uninterrupted', () => {
+test('G10: killed by SIGKILL at random moments, an import resumes and ends as if uninterrupted', () => {
   const main = join(import.meta.dirname, 'main.js')
   const script = join(import.meta.dirname, '../../scripts/crash-test.mjs')
   const demo = spawnSync(process.execPath, [main, 'demo', '--chain', '--keep'], {

@@ -16,7 +16,7 @@ import { dumpStore } from './testChain.suite.ts'
 import { makeTree } from './tree/treeChain.suite.ts'
 import { verifyStore } from './verify/verifyStore.ts'
 
-test('an engine that ends without a write stands where it stood, by its journal', async () => {
+test('G12: an engine that ends without a write stands where it stood, by its journal', async () => {
   for (let seed = 1; seed <= 4; seed++) await runWithEnds(seed)
 })
 
@@ -64,7 +64,7 @@ function tryHead(engine: Awaited<ReturnType<typeof openEngine>>, hash: Uint8Arra
   }
 }
 
-test('a journal of another chain is refused, with the record', async () => {
+test('G12: a journal of another chain is refused, with the record', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'varve-journaling-'))
   const options = { fork: Fork.Shanghai, blockCount: 4, spread: 1, withCopies: true }
   const one = await makeTree(new Prng(5), options)

@@ -58,7 +58,7 @@ function checkLoopState(store: Store): void {
   assert.equal(counts['meta'], 1)
 }
 
-test('twelve kills at random moments: the last acknowledged batch is there, and whole', async (t) => {
+test('G10: twelve kills at random moments: the last acknowledged batch is there, and whole', async (t) => {
   const folder = join(root, 'killed')
   const seed = Date.now() % 1_000_000
   t.diagnostic(`seed ${seed}`)

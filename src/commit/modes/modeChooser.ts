@@ -56,11 +56,11 @@ const TRIAL_SHARE = 0.01
 /** A trial counts as if it lost at least this share: figures are never that sure. */
 const TRIAL_LOSS_LEAST = 0.2
 /**
- * Samples kept of a mode in a size class. The second smallest counts: a lost time slice makes samples long and nothing
- * makes them short, so a median of so few would follow what else the machine does.
+ * Samples kept of a mode in a size class; their median counts. The smallest would favour what depends on a second core
+ * and is fast only while nobody else has it.
  */
-const SAMPLE_COUNT = 5
-/** A sample this much below what is known tells of another world; older ones are forgotten. */
+const SAMPLE_COUNT = 7
+/** Two samples in a row this much below what is known tell of another world; older ones are forgotten. */
 const NEWS_SHARE = 0.7
 /** Work is small where it takes less than a third of handing it over: the model may be wrong by a factor. */
 const SMALL_FACTOR = 3
@@ -69,7 +69,7 @@ const SIZE_CLASS_COUNT = 32
 
 type ModeRecord = {
   /** Nanoseconds a leaf, the newest last. */
-  samples: number[]
+  readonly samples: number[]
   estimate: number
 }
 
@@ -174,11 +174,14 @@ export class ModeChooser {
     size.spentNs[choice.mode] = 0
     const sample = tookNs / choice.leafCount
     const record = (size.records[choice.mode] ??= { samples: [], estimate: sample })
-    if (sample < NEWS_SHARE * record.estimate) record.samples = []
-    record.samples.push(sample)
-    if (record.samples.length > SAMPLE_COUNT) record.samples.shift()
-    const sorted = [...record.samples].sort((a, b) => a - b)
-    record.estimate = sorted[sorted.length < 3 ? 0 : 1]!
+    const { samples } = record
+    const limit = NEWS_SHARE * record.estimate
+    if (sample < limit && samples.length > 1 && samples.at(-1)! < limit)
+      samples.splice(0, samples.length - 1)
+    samples.push(sample)
+    if (samples.length > SAMPLE_COUNT) samples.shift()
+    const sorted = [...samples].sort((a, b) => a - b)
+    record.estimate = sorted[(sorted.length - 1) >> 1]!
   }
 
   private sizeClass(operation: ModeOperation, leafCount: number): SizeClass {

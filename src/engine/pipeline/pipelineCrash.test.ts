@@ -33,7 +33,7 @@ const SYNCS: readonly JournalSync[] = [
   { mode: 'os' },
 ]
 
-test('A20: killed at every declared step, and at random, the chain is there again', async () => {
+test('A20 G10: killed at every declared step, and at random, the chain is there again', async () => {
   const chain = await crashChain()
   const prng = new Prng(SEED)
   const folders = new CrashFolders(prng)

@@ -20,7 +20,7 @@ import { copyOf } from './treeChain.suite.ts'
 const KILL_COUNT = 5
 const SEED = 11
 
-test('killed at random moments of reorganisations, the store stands at one head', async () => {
+test('G10: killed at random moments of reorganisations, the store stands at one head', async () => {
   const tree = await childTree(SEED, true)
   const copies = new Map(tree.blocks.map(({ block, copy }) => [toHex(block.header.hash), copy]))
   const folder = mkdtempSync(join(tmpdir(), 'varve-branches-'))

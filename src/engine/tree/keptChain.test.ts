@@ -69,7 +69,7 @@ test('a block is known a second time, and its parent is named as unknown or too 
   assert.throws(() => engine.setHead(new Uint8Array(32)), { code: 'ENGINE_STATE_NOT_KEPT' })
 })
 
-test('the head moves back over the whole window and forward again, over writes', async () => {
+test('G9 G11: the head moves back over the whole window and forward again, over writes', async () => {
   const store = memoryStore()
   const engine = await openEngine({
     store,

@@ -27,12 +27,12 @@ function firstDifference(store: Store) {
 const store = await chainStore()
 const rows = TABLES.flatMap((table) => [...store.range(table)].map((row) => ({ table, ...row })))
 
-test('a whole database has no differences, an empty one neither', () => {
+test('G13: a whole database has no differences, an empty one neither', () => {
   assert.deepEqual([...verifyStore(store)], [])
   assert.deepEqual([...verifyStore(memoryStore())], [])
 })
 
-test('a changed byte in any row is found and the place is named', () => {
+test('G13: a changed byte in any row is found and the place is named', () => {
   const prng = new Prng(5)
   for (const { table, key, value } of rows)
     for (let flip = 0; flip < 3; flip++) {
@@ -50,7 +50,7 @@ test('a changed byte in any row is found and the place is named', () => {
   assert.equal(firstDifference(store), undefined)
 })
 
-test('a missing row is found, in every table', () => {
+test('G13: a missing row is found, in every table', () => {
   for (const { table, key, value } of rows) {
     const batch = new WriteBatch()
     batch.delete(table, key)

@@ -25,15 +25,15 @@ after(() => rmSync(root, { recursive: true }))
 const ALWAYS = { mode: 'always' } as const
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values)
 
-test('power cuts at random moments: a prefix, with all that was durable', () => {
+test('G12: power cuts at random moments: a prefix, with all that was durable', () => {
   for (let seed = 1; seed <= 20; seed++) fuzzJournalPowerCut(seed, 400)
 })
 
-test('a flipped bit in what was durable is named by file and byte', () => {
+test('G12: a flipped bit in what was durable is named by file and byte', () => {
   for (let seed = 1; seed <= 20; seed++) fuzzJournalDamage(seed, 2000)
 })
 
-test('records come back in order, across segments and openings', () => {
+test('G12: records come back in order, across segments and openings', () => {
   const folder = join(root, 'plain', 'journal')
   const first = openBlockJournal(folder, { sync: ALWAYS, segmentBytes: 100 })
   assert.ok(!existsSync(folder), 'made with the first record')
@@ -67,7 +67,7 @@ test('records come back in order, across segments and openings', () => {
   )
 })
 
-test('every length of a torn tail is cut, and the journal goes on', () => {
+test('G12: every length of a torn tail is cut, and the journal goes on', () => {
   const folder = join(root, 'torn')
   const whole = SEGMENT_HEADER_BYTES + 2 * (36 + 10)
   for (let size = whole; size >= SEGMENT_HEADER_BYTES; size--) {
@@ -107,7 +107,7 @@ test('cut deletes the segments that hold nothing else; a later start leaves none
   journal.close()
 })
 
-test('a gap between segments, and a version of another program, are named', () => {
+test('G12: a gap between segments, and a version of another program, are named', () => {
   const disk = new PowerCutDisk()
   const options = { files: disk, sync: ALWAYS, segmentBytes: 60 }
   const journal = openBlockJournal('disk', options)
@@ -194,7 +194,7 @@ test('a record of more than 128 MiB is refused, and the journal goes on', () => 
   journal.close()
 })
 
-test('killed while it appends: everything acknowledged is there, whole, in each mode', async () => {
+test('G10 G12: killed while it appends: everything acknowledged is there, whole, in each mode', async () => {
   const prng = new Prng(5)
   for (const mode of Object.keys(CHILD_SYNCS)) {
     const folder = join(root, `killed-${mode}`)
