@@ -268,13 +268,18 @@ export class Intake {
 
   private isWriteDue(): boolean {
     if (this.options.writes === 'on flush') return false
-    const { waitingCount, waitingBytes, isWriteDue } = this.parts.chain
+    const { waitingCount, isWriteDue } = this.parts.chain
     return (
-      waitingCount >= this.batchBlockCount ||
-      waitingBytes >= BATCH_BYTES_MAX ||
+      this.hasWholeBatch() ||
       isWriteDue ||
       (waitingCount > 0 && performance.now() - this.lastWriteMs >= this.batchMsMax)
     )
+  }
+
+  /** Whether as much waits for a write as one should hold at most: behind a slow store no more may come. */
+  private hasWholeBatch(): boolean {
+    const { waitingCount, waitingBytes } = this.parts.chain
+    return waitingCount >= this.batchBlockCount || waitingBytes >= BATCH_BYTES_MAX
   }
 
   /** What a pipeline asks of this engine. */
@@ -301,7 +306,7 @@ export class Intake {
       noteWrite: () => {
         this.lastWriteMs = performance.now()
       },
-      isFull: () => chain.isFull,
+      isFull: () => chain.isFull || this.hasWholeBatch(),
       fail: (error) => {
         this.failure = error
       },

@@ -30,7 +30,7 @@ export type PipelineHost = {
   isWriteDue(): boolean
   /** Tells that a write has begun. */
   noteWrite(): void
-  /** Whether the memory for states is nearly used up, so that a write must end first. */
+  /** Whether the memory for states is nearly used up, or a whole batch waits, so that a write must end first. */
   isFull(): boolean
   /** Tells of a failure after which the engine takes no more calls. */
   fail(error: unknown): void
