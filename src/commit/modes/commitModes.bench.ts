@@ -3,15 +3,16 @@
  * geth's AfterHash benchmark, all new, told to a sink that keeps the nodes as rows of a batch and follows each leaf to
  * its storage root. Wall and processor time; the result of every mode is the same rows.
  */
-import { NodeArena } from '../../arena/index.ts'
+import { NodeArena, NodeWindowLoan } from '../../arena/index.ts'
 import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, toBareHex } from '../../base/index.ts'
 import { encodeRlp } from '../../codec/index.ts'
 import { keccak256 } from '../../kernels/index.ts'
 import { bench, median, Prng, report } from '../../testing/index.ts'
-import { workerUrl } from '../../threads/index.ts'
-import { Trie, type TrieChange } from '../../trie/index.ts'
+import { Lane, TaskOwner, workerUrl } from '../../threads/index.ts'
+import { type ChangePiece, type SubtreeTask, Trie, type TrieChange } from '../../trie/index.ts'
 import { openSink, type RowResult } from './benchSink.suite.ts'
 import type { SinkSource } from './changeSink.ts'
+import type { HelperOptions, HelperReply, HelperRequest } from './messages.ts'
 import { COMMIT_MODES, type CommitModeWish } from './modeChooser.ts'
 import { TrieCrew } from './trieCrew.ts'
 
@@ -64,11 +65,12 @@ class Arm {
   }
 }
 
-async function compare(count: number, rounds: number, isFull: boolean): Promise<void> {
+/** Prints all arms at one size. */
+export async function compare(count: number, rounds: number, isFull: boolean): Promise<void> {
   const changes = accounts(count)
   const arms = [...COMMIT_MODES, 'auto' as const].map((wish) => new Arm(wish))
   // Code is compiled, the helper awake and the choice settled before anything counts.
-  const warmUpCount = isFull ? Math.max(6, Math.min(400, Math.ceil(200_000 / count))) : 2
+  const warmUpCount = isFull ? Math.max(12, Math.min(400, Math.ceil(200_000 / count))) : 2
   for (let round = 0; round < warmUpCount; round++)
     for (const arm of arms) await arm.run(changes, false)
   for (let round = 0; round < rounds; round++) {
@@ -99,10 +101,81 @@ async function compare(count: number, rounds: number, isFull: boolean): Promise<
   }
 }
 
+/**
+ * The first form of go-ethereum's worker, for comparison: a message for each node, sent in the middle of the walk.
+ * Everything else is as in the worker mode.
+ */
+async function channel(count: number, rounds: number): Promise<void> {
+  const changes = accounts(count)
+  const arena = new NodeArena()
+  const loan = new NodeWindowLoan(arena)
+  const tasks = new TaskOwner<SubtreeTask, undefined>()
+  const cancelled = new SharedArrayBuffer(4)
+  const lane = new Lane<HelperRequest, HelperReply>(
+    workerUrl(import.meta.url, './helper.worker'),
+    { window: loan.share, board: tasks.share, cancelled } satisfies HelperOptions,
+    [tasks.share.port],
+  )
+  const samples: number[] = []
+  let leafCount = 0
+  for (let round = 0; round < rounds + 2; round++) {
+    const trie = new Trie({ arena })
+    trie.update(changes)
+    const start = process.hrtime.bigint()
+    const module = workerUrl(import.meta.url, './benchSink.suite').href
+    const told = [lane.run({ kind: 'open', module, options: undefined })]
+    const open = trie.commitInPieces(
+      (piece) => {
+        for (let index = 0; index < piece.writes.length; index++)
+          told.push(
+            lane.run({
+              kind: 'piece',
+              piece: entryOf(piece, index),
+              wantsPrevious: false,
+              cancelCount: 0,
+            }),
+          )
+      },
+      { leaves: true },
+    )
+    await Promise.all(told)
+    leafCount = ((await lane.run({ kind: 'finish' })) as RowResult).leafCount
+    open.finish()
+    const wall = Number(process.hrtime.bigint() - start) / 1000 / count
+    if (round >= 2) samples.push(wall)
+    trie.dispose()
+  }
+  const name = `${count} accounts, a message a node: hash and commit, a leaf`
+  report({ name, unit: 'us', samples, check: String(leafCount) })
+  tasks.close()
+  await lane.close()
+  loan.end()
+}
+
+/** One entry of a piece, as a piece. */
+function entryOf(piece: ChangePiece, index: number): ChangePiece {
+  const { paths, pathEnds, writes, formers, leafEnds, leaves } = piece
+  const start = index === 0 ? 0 : pathEnds[index - 1]!
+  const firstLeaf = index === 0 ? 0 : leafEnds[index - 1]!
+  return {
+    paths: paths.slice(start, pathEnds[index]),
+    pathEnds: Uint32Array.of(pathEnds[index]! - start),
+    writes: writes.slice(index, index + 1),
+    formers: formers.slice(index, index + 1),
+    leafEnds: Uint32Array.of(leafEnds[index]! - firstLeaf),
+    leaves: leaves.slice(firstLeaf, leafEnds[index]),
+  }
+}
+
 bench('commit modes', async (mode) => {
   const sizes = mode === 'full' ? [10, 20, 100, 199, 1000, 10_000, 100_000] : [10, 300]
   for (const size of sizes) {
     const rounds = mode === 'full' ? Math.max(9, Math.min(200, Math.round(200_000 / size))) : 1
     await compare(size, rounds, mode === 'full')
   }
+})
+
+bench('a message a node, as in the first form of go-ethereum’s worker', async (mode) => {
+  for (const size of mode === 'full' ? [1000, 10_000] : [30])
+    await channel(size, mode === 'full' ? 9 : 1)
 })
