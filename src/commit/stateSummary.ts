@@ -27,6 +27,8 @@ import {
   type NodeReader,
   Trie,
   type TrieChange,
+  type TrieHelpers,
+  type TrieOptions,
   type WalkableNodeSet,
   type Wanted,
 } from '../trie/index.ts'
@@ -82,11 +84,15 @@ export type StateSummaryOptions = {
   readonly guessesLeaves?: boolean
   /** Told of all that is done; without it nothing is counted. */
   readonly watch?: TrieWatch | undefined
+  /** Makes the threads that help with the tries of an arena (`modes/`); what they do is the caller's to end. */
+  readonly helpers?: (arena: NodeArena) => TrieHelpers
 }
 
 export class StateSummary {
   private readonly source: StateNodes
   private readonly arena: NodeArena
+  /** What every trie of the arena is opened with. */
+  private readonly shared: Pick<TrieOptions, 'arena' | 'helpers'>
   private readonly accounts: Trie
   /** By use, the longest unused first. */
   private readonly storages = new Map<HashKey, StorageTrie>()
@@ -101,7 +107,9 @@ export class StateSummary {
     this.source = this.watch?.watched(source) ?? source
     this.guessesLeaves = options.guessesLeaves ?? false
     this.arena = new NodeArena()
-    this.accounts = new Trie({ arena: this.arena, root, reader: this.source.accounts })
+    const helpers = options.helpers?.(this.arena)
+    this.shared = { arena: this.arena, ...(helpers === undefined ? {} : { helpers }) }
+    this.accounts = new Trie({ ...this.shared, root, reader: this.source.accounts })
   }
 
   /** The state root, hashing what is still dirty. */
@@ -357,7 +365,7 @@ export class StateSummary {
   }
 
   private newStorageTrie(addressHash: Uint8Array, root: Uint8Array): Trie {
-    return new Trie({ arena: this.arena, root, reader: this.source.storage(addressHash) })
+    return new Trie({ ...this.shared, root, reader: this.source.storage(addressHash) })
   }
 
   /** Storage root that the account's leaf names; the empty root where there is no account. */

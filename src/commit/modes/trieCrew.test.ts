@@ -6,11 +6,19 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { NodeArena } from '../../arena/index.ts'
-import { isVarveError, toBareHex } from '../../base/index.ts'
+import {
+  bytesCompare,
+  EMPTY_CODE_HASH,
+  EMPTY_TRIE_ROOT,
+  isVarveError,
+  toBareHex,
+} from '../../base/index.ts'
 import { Prng } from '../../testing/index.ts'
 import { workerUrl } from '../../threads/index.ts'
 import { ROOT_SHAPES, shapedChanges } from '../../trie/commitModes.suite.ts'
-import { Trie, type TrieChange } from '../../trie/index.ts'
+import { NO_READER, Trie, type TrieChange } from '../../trie/index.ts'
+import type { StateNodes } from '../nodeReaders.ts'
+import { StateSummary } from '../stateSummary.ts'
 import type { SinkSource } from './changeSink.ts'
 import { COMMIT_MODES, type CommitMode } from './modeChooser.ts'
 import { openSink, type TestSinkOptions, type TestSinkResult } from './testSink.suite.ts'
@@ -185,3 +193,51 @@ test('G8: hash and node set of 5,000 random keys shared with a thread are those 
   alone.dispose()
   shared.dispose()
 })
+
+test('G8: a summary with a helper, one huge storage trie in it, has the roots and nodes of one without', async () => {
+  const prng = new Prng(9)
+  const nothing: StateNodes = {
+    accounts: NO_READER,
+    storage: () => NO_READER,
+  }
+  let crew: TrieCrew | undefined
+  const helped = new StateSummary(nothing, EMPTY_TRIE_ROOT, {
+    helpers: (arena) => {
+      crew = new TrieCrew(arena, 'parallel')
+      return crew
+    },
+  })
+  const alone = new StateSummary(nothing, EMPTY_TRIE_ROOT)
+  const huge = prng.bytes(32)
+  const account = { nonce: 1n, balance: 5n, codeHash: EMPTY_CODE_HASH }
+  for (let block = 0; block < 6; block++) {
+    const accounts = [huge, ...Array.from({ length: 300 }, () => prng.bytes(32))]
+      .sort(bytesCompare)
+      .map((addressHash) => ({
+        addressHash,
+        after: { ...account, balance: BigInt(prng.below(1e9)) },
+        storageCleared: block === 4 && addressHash === huge,
+        slots: addressHash !== huge ? [] : newSlots(prng, 3000),
+      }))
+    assert.equal(toBareHex(helped.update({ accounts })), toBareHex(alone.update({ accounts })))
+    if (block % 2 === 0) continue
+    const [set, expected] = [helped.collect(), alone.collect()]
+    assert.deepEqual(set.accountNodes.nodes, expected.accountNodes.nodes)
+    assert.deepEqual(
+      set.storageNodes.map(({ nodes }) => nodes.nodes),
+      expected.storageNodes.map(({ nodes }) => nodes.nodes),
+    )
+  }
+  await crew?.close()
+})
+
+function newSlots(
+  prng: Prng,
+  count: number,
+): { readonly slotHash: Uint8Array; readonly after: Uint8Array }[] {
+  return Array.from({ length: count }, () => {
+    const after = prng.bytes(32)
+    after[31]! |= 1
+    return { slotHash: prng.bytes(32), after }
+  }).sort((a, b) => bytesCompare(a.slotHash, b.slotHash))
+}
