@@ -34,7 +34,6 @@ export { FlatView } from './flatView.ts'
 export { sortedByHash } from './hashSort.ts'
 export { addressHashOf, type HashKey, hashKey, hashOfKey, slotHashOf } from './key.ts'
 export {
-  type DeltaChunk,
   type DiffSource,
   diffAccounts,
   eachAccountChange,
@@ -43,7 +42,6 @@ export {
   type LayeredStateErrorCode,
   LayerTree,
   type LayerTreeStatus,
-  LedgerState,
   MapLayer,
   type MapLayerErrorCode,
   SHARD_COUNT,

@@ -1,4 +1,4 @@
-// Aim: versions over a persisted state answer as one state; rows A9 to A12 and A16 that ask more than the model's runs.
+// Aim: versions over a persisted state answer as one state; rows A9, A10, A12 and A16 that ask more than the model's runs.
 // Method: small cases, and a store whose rows are counted one by one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,13 +18,11 @@ import { hashKey, hashOfKey } from '../key.ts'
 import { StableView } from '../stableView.ts'
 import type { StateUsage } from '../usage.ts'
 import type { LayeredState } from './layeredState.ts'
-import { LedgerState } from './ledgerState.ts'
 import {
   DeltaSource,
   ModelBase,
   type ModelState,
   modelApply,
-  modelMerge,
   modelUsage,
   modelView,
 } from './model.suite.ts'
@@ -133,56 +131,6 @@ test('A9: a delta of another version than the next is refused, and so is a persi
   assert.throws(() => beside.apply(deltas[1]!), hasCode('STATE_VIEW_OVERTAKEN'))
   layers.markPersisted(states[2]!)
   assert.equal(layers.persistedVersion, 2)
-})
-
-test('A11: the checkpoint moves to the last one of a chunk, the newest to its end', () => {
-  const { deltas } = chain(6)
-  const layers = new StateLayers({ persisted: new ModelBase() })
-  const start = LedgerState.at(layers.open())
-  const cases: [number | undefined, number, number][] = [
-    [2, 3, 3],
-    [1, 3, 2],
-    [undefined, 3, 0],
-  ]
-  for (const [checkpointIndex, latest, checkpoint] of cases) {
-    const chunk = { versionFirst: 1, deltas: deltas.slice(0, 3) }
-    const ledger = start.apply(
-      checkpointIndex === undefined ? chunk : { ...chunk, checkpointIndex },
-    )
-    assert.equal(ledger.latest.version, latest)
-    assert.equal(ledger.lastCheckpoint.version, checkpoint)
-    assert.deepEqual(ledger.latest.diffSincePersisted(), modelMerge(chunk.deltas))
-    const next = ledger.apply({ versionFirst: 4, deltas: deltas.slice(3, 5) })
-    assert.equal(next.lastCheckpoint.version, checkpoint)
-    assert.equal(next.latest.version, 5)
-    ledger.release()
-    next.release()
-  }
-  for (const versionFirst of [0, 2])
-    assert.throws(
-      () => start.apply({ versionFirst, deltas: [] }),
-      hasCode('STATE_VERSION_NOT_NEXT'),
-    )
-  const older = chain(2)
-  assert.throws(
-    () => new LedgerState(older.states[2]!, older.states[1]!),
-    /newest stands on the checkpoint/,
-  )
-  assert.equal(layers.status.usedBytes, 0, 'what a ledger took it gave back')
-  start.release()
-})
-
-test('A11: a chunk that fails in the middle leaves nothing', () => {
-  const { deltas } = chain(9)
-  const layers = new StateLayers({ persisted: new ModelBase() })
-  const start = LedgerState.at(layers.open())
-  const many = deltas.find(({ accounts }) => accounts.length > 1)!
-  const broken: StateDelta = { accounts: [...many.accounts].reverse(), codes: many.codes }
-  assert.throws(() =>
-    start.apply({ versionFirst: 1, deltas: [deltas[0]!, broken], checkpointIndex: 0 }),
-  )
-  assert.equal(layers.status.usedBytes, 0)
-  assert.equal(layers.status.layerCount, 0)
 })
 
 test('A12: reads go memory, layers, persisted state, and the first answer stands', () => {
