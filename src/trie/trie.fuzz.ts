@@ -293,14 +293,17 @@ class TrieFuzz {
   }
 
   private checkLeaves(set: NodeSet): void {
-    const written = new Set(set.nodes.map(({ hash }) => toBareHex(hash)))
+    const written = new Map(
+      set.nodes.map(({ hash, bytes }) => [toBareHex(hash), toBareHex(bytes)] as const),
+    )
     const listed = new Set<string>()
     for (const { key, value, parentHash } of set.leaves) {
       const text = toBareHex(key)
       assert.ok(!listed.has(text), 'a leaf is listed once')
       listed.add(text)
       assert.deepEqual(this.values.get(text), value)
-      assert.ok(written.has(toBareHex(parentHash)), 'the node that holds a leaf is written')
+      const parent = written.get(toBareHex(parentHash))
+      assert.ok(parent?.includes(toBareHex(value)), 'the node that holds a leaf is written')
     }
     for (const [key, value] of this.values)
       if (toBareHex(this.committedValues.get(key) ?? new Uint8Array(0)) !== toBareHex(value))
