@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isVarveError } from '../base/index.ts'
-import { type Engine, type EngineOptions, openEngine } from '../engine/index.ts'
+import { type Engine, type EngineOptions, openEngine, readBacklog } from '../engine/index.ts'
 import {
   type BlockJournal,
   dataFile,
@@ -45,11 +45,11 @@ export function withStore<Result>(folder: string, work: (store: Store) => Result
 /** Runs `work` on the chain in `folder`, which must exist. Reads only. @throws VarveError STORE_*, ENGINE_* */
 export async function withEngine<Result>(
   folder: string,
-  work: (engine: Engine) => Result,
+  work: (engine: Engine, store: Store) => Result,
 ): Promise<Result> {
   const store = openLmdbStore(folder, { readOnly: true })
   try {
-    return work(await openEngine({ store }))
+    return work(await openEngine({ store }), store)
   } finally {
     store.close()
   }
@@ -58,6 +58,20 @@ export async function withEngine<Result>(
 /** Where a database folder has its block journal. */
 export function journalFolder(folder: string): string {
   return join(folder, 'journal')
+}
+
+/** Tells on stderr what the journal has beyond a database that is only read, as after a kill: it is not looked into. */
+export function tellBacklog(folder: string, store: Store): void {
+  let text: string
+  try {
+    const { beyondCount, last } = readBacklog(journalFolder(folder), store, 'count')
+    if (beyondCount === 0) return
+    text = `the journal has ${beyondCount} records more, up to ${last}: the next import takes them in`
+  } catch (error) {
+    if (!isVarveError(error)) throw error
+    text = `its journal: ${error.message} [${error.code}]`
+  }
+  console.error(`note: the answer is of the database; ${text}`)
 }
 
 /** The journal makes blocks durable, so the store is written when memory asks for it, or after so long. */

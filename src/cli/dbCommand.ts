@@ -2,11 +2,16 @@
 
 import { createHash } from 'node:crypto'
 import { Command } from 'commander'
-import { toHex } from '../base/index.ts'
-import { describeDifference, verifyStore } from '../engine/index.ts'
+import { isVarveError, toHex, VarveError } from '../base/index.ts'
+import {
+  describeDifference,
+  type JournalBacklog,
+  readBacklog,
+  verifyStore,
+} from '../engine/index.ts'
 import { type Store, TABLES } from '../store/index.ts'
 import { parseFolder, parsePositive } from './arguments.ts'
-import { withEngine, withStore } from './database.ts'
+import { journalFolder, withEngine, withStore } from './database.ts'
 import { EXIT_FAILED, toJson } from './exit.ts'
 import { Progress } from './progress.ts'
 
@@ -15,7 +20,7 @@ type DbFlags = { readonly db: string; readonly json?: boolean }
 export function addDbCommand(program: Command): void {
   const db = new Command('db').description('look at a database')
   db.command('stats')
-    .description('head, rows and bytes of every table')
+    .description('head, rows and bytes of every table, and what the journal has beyond them')
     .requiredOption('--db <dir>', 'database folder', parseFolder)
     .option('--digest', 'also a SHA-256 over all rows: equal contents have equal digests')
     .option('--json', 'print one JSON object')
@@ -23,7 +28,7 @@ export function addDbCommand(program: Command): void {
     .action((flags: DbFlags & { readonly digest?: boolean }) => printStats(flags))
   db.command('verify')
     .description(
-      'check every row against the rest; names the first difference, exit 1 where there is one',
+      'check every row against the rest, and every record of the journal; names the first difference, exit 1 where there is one',
     )
     .requiredOption('--db <dir>', 'database folder', parseFolder)
     .option('--most <count>', 'differences to name before stopping', parsePositive, 1)
@@ -45,6 +50,7 @@ function printStats(flags: DbFlags & { readonly digest?: boolean }): Promise<voi
       const tables = store.tableStats()
       const bytes = tables.reduce((sum, table) => sum + table.bytes, 0)
       const digest = flags.digest === true ? digestOf(store) : undefined
+      const journal = readBacklog(journalFolder(flags.db), store, 'newest')
       if (flags.json === true) {
         console.log(
           toJson({
@@ -55,6 +61,7 @@ function printStats(flags: DbFlags & { readonly digest?: boolean }): Promise<voi
             tables,
             bytes,
             digest,
+            journal: journalJson(journal),
           }),
         )
         return
@@ -62,7 +69,8 @@ function printStats(flags: DbFlags & { readonly digest?: boolean }): Promise<voi
       console.log(`chain ${engine.spec.name} (id ${engine.spec.chainId})`)
       console.log(`head  block ${head.number} ${head.hash}\nroot  ${head.stateRoot}`)
       const { oldest, newest, sideCount } = engine.kept
-      console.log(`kept  states of blocks ${oldest} to ${newest}, ${sideCount} side blocks\n`)
+      console.log(`kept  states of blocks ${oldest} to ${newest}, ${sideCount} side blocks`)
+      console.log(`      ${describeBacklog(journal)}\n`)
       console.log(`${'table'.padEnd(14)}${'rows'.padStart(12)}${'bytes'.padStart(16)}`)
       for (const { table, entryCount, bytes: size } of tables)
         console.log(
@@ -89,6 +97,29 @@ function digestOf(store: Store): string {
   return hash.digest('hex')
 }
 
+function journalJson({ newest, ...counts }: JournalBacklog) {
+  const block = newest === undefined ? null : { number: newest.number, hash: toHex(newest.hash) }
+  return { ...counts, newest: block }
+}
+
+function describeBacklog({ beyondCount, newest, recordCount, byteCount }: JournalBacklog): string {
+  if (recordCount === 0) return 'journal: empty'
+  const has = `journal: ${recordCount} records, ${byteCount.toLocaleString('en')} bytes`
+  if (beyondCount === 0) return `${has}, all of them in the database`
+  const to = newest === undefined ? '' : ` up to block ${newest.number} ${toHex(newest.hash)}`
+  return `${has}, ${beyondCount} beyond the database${to}: the next import takes them in`
+}
+
+/** The journal's part of a verification: what is wrong with it, or what it has. */
+function verifyJournal(folder: string, store: Store): JournalBacklog | VarveError {
+  try {
+    return readBacklog(journalFolder(folder), store, 'all')
+  } catch (error) {
+    if (isVarveError(error)) return error
+    throw error
+  }
+}
+
 function runVerify(flags: DbFlags & { readonly most: number }): void {
   withStore(flags.db, (store) => {
     const progress = { blockCount: 0, accountCount: 0, slotCount: 0, nodeCount: 0 }
@@ -106,11 +137,18 @@ function runVerify(flags: DbFlags & { readonly most: number }): void {
     }
     bar.stop()
     const { blockCount, accountCount, slotCount, nodeCount } = progress
+    const journal = verifyJournal(flags.db, store)
+    const fault = journal instanceof VarveError ? journal : undefined
+    const ok = found.length === 0 && fault === undefined
     if (flags.json === true)
       console.log(
         toJson({
-          ok: found.length === 0,
+          ok,
           differences: found,
+          journal:
+            journal instanceof VarveError
+              ? { error: { code: journal.code, message: journal.message, data: journal.data } }
+              : journalJson(journal),
           checked: {
             blocks: blockCount,
             accounts: accountCount,
@@ -125,7 +163,12 @@ function runVerify(flags: DbFlags & { readonly most: number }): void {
         console.log(
           `fine: ${blockCount} blocks, ${accountCount} accounts, ${slotCount} slots, ${nodeCount} trie nodes, all consistent`,
         )
+      console.log(
+        journal instanceof VarveError
+          ? `difference: ${journal.message} [${journal.code}]`
+          : describeBacklog(journal),
+      )
     }
-    if (found.length > 0) process.exitCode = EXIT_FAILED
+    if (!ok) process.exitCode = EXIT_FAILED
   })
 }

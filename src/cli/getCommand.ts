@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { toHex, toQuantity } from '../base/index.ts'
 import type { AccountProof, EngineView } from '../engine/index.ts'
 import { parseAddress, parseBlock, parseFolder, parseSlot } from './arguments.ts'
-import { withEngine } from './database.ts'
+import { tellBacklog, withEngine } from './database.ts'
 import { toJson } from './exit.ts'
 
 type GetFlags = { readonly db: string; readonly block: 'latest' | number; readonly json?: boolean }
@@ -44,7 +44,10 @@ function addSlot(text: string, before: readonly Uint8Array[]): Uint8Array[] {
 }
 
 function read<Result>(flags: GetFlags, work: (view: EngineView) => Result): Promise<Result> {
-  return withEngine(flags.db, (engine) => work(engine.at(flags.block)))
+  return withEngine(flags.db, (engine, store) => {
+    tellBacklog(flags.db, store)
+    return work(engine.at(flags.block))
+  })
 }
 
 function printAccount(address: Uint8Array, flags: GetFlags): Promise<void> {

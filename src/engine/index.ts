@@ -28,6 +28,7 @@ export {
 } from './importChain.ts'
 export type { ImportOutcome } from './importOutcome.ts'
 export type { IntakeErrorCode } from './intake.ts'
+export { type JournalBacklog, readBacklog } from './journalBacklog.ts'
 export type { JournalingErrorCode } from './journaling.ts'
 export { MEMORY_BYTES_MIN } from './memory.ts'
 export { encodedBlockSource, openBlockSource } from './openBlockSource.ts'

@@ -58,8 +58,10 @@ export function journalHead(journal: BlockJournal, hash: Uint8Array): number {
  * @param after number of the newest record that the store has
  * @throws VarveError ENGINE_JOURNAL_GAP
  */
-export function checkContinues(journal: BlockJournal, after: number): void {
-  const { first, folder } = journal
+export function checkContinues(
+  { first, folder }: { readonly first: number; readonly folder: string },
+  after: number,
+): void {
   if (first <= after + 1) return
   throw new VarveError<JournalingErrorCode>(
     'ENGINE_JOURNAL_GAP',
@@ -96,11 +98,18 @@ export function replay(
   }
 }
 
-function takeIn({ kind, payload }: JournalRecord, replayer: Replayer): void {
-  if (kind === KIND_HEAD && payload.length === HASH_BYTES) {
-    replayer.setHead(payload)
-    return
-  }
+function takeIn(record: JournalRecord, replayer: Replayer): void {
+  const found = journaledBlock(record)
+  if (found === undefined) replayer.setHead(record.payload)
+  else replayer.import(found.block, found.senders)
+}
+
+/** The block of a record, with its senders; `undefined` of a head. @throws VarveError JOURNAL_CORRUPT, BLOCK_*, RLP_* */
+export function journaledBlock({
+  kind,
+  payload,
+}: JournalRecord): { readonly block: Block; readonly senders: Uint8Array[] } | undefined {
+  if (kind === KIND_HEAD && payload.length === HASH_BYTES) return undefined
   const end =
     kind === KIND_BLOCK && payload.length >= BLOCK_PREFIX_BYTES
       ? BLOCK_PREFIX_BYTES + readUint32BE(payload, 0)
@@ -111,7 +120,7 @@ function takeIn({ kind, payload }: JournalRecord, replayer: Replayer): void {
   const senders = block.transactions.map((_, index) =>
     payload.subarray(end + ADDRESS_BYTES * index, end + ADDRESS_BYTES * (index + 1)),
   )
-  replayer.import(block, senders)
+  return { block, senders }
 }
 
 /** Error codes of this module. */

@@ -342,7 +342,7 @@ function* recordsOf(
 ): Generator<JournalRecord> {
   for (const segment of segments) {
     if (segment.next <= from) continue
-    for (const record of segmentRecords(files, segment)) if (record.sequence >= from) yield record
+    yield* segmentRecords(files, segment, from)
   }
 }
 

@@ -160,16 +160,24 @@ function tornAfter(
 }
 
 /**
- * The whole records of a segment, in their order.
+ * The whole records of a segment, in their order. Payloads of those before `from` are not read.
  * @throws VarveError JOURNAL_CORRUPT where one is not whole
  */
-export function* segmentRecords(files: JournalFiles, segment: Segment): Generator<JournalRecord> {
+export function* segmentRecords(
+  files: JournalFiles,
+  segment: Segment,
+  from: number,
+): Generator<JournalRecord> {
   const file = files.open(segment.name, false)
   try {
     let offset = SEGMENT_HEADER_BYTES
     const size = file.size()
     for (let sequence = segment.first; sequence < segment.next; sequence++) {
       const header = readHeader(file, size, offset, segment.salt)
+      if (header?.sequence === sequence && sequence < from) {
+        offset += RECORD_HEADER_BYTES + header.payloadBytes
+        continue
+      }
       const payload =
         header?.sequence === sequence ? readPayload(file, offset, header, segment.salt) : undefined
       if (header === undefined || payload === undefined)
