@@ -51,9 +51,9 @@ export type RunOptions = {
 }
 
 const ROUND_COUNTS = [8, 6, 4]
-const SAMPLE_MS = { least: 150, enough: 300, most: 1500 }
+const SAMPLE_MS = { least: 120, enough: 300, most: 1500 }
 /** Below it, code is not compiled to the end. */
-const WARM_UP_MS_MIN = 150
+const WARM_UP_MS_MIN = 120
 /** Of the time that samples take, where that is more. */
 const WARM_UP_SHARE = 0.4
 /** Nothing runs this long that is not stuck. */

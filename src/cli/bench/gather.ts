@@ -35,7 +35,7 @@ const SAMPLES_MAX = 400
 const SAMPLES_MIN = 3
 const RUNS_MAX = 200_000
 const WALL_FACTOR = 4
-const WINDOW_COUNT = 5
+const WINDOW_COUNT = 3
 const WINDOW_MS = 2
 
 /** @throws Error where the last run proves other things than the first */

@@ -27,8 +27,8 @@ export type BuiltRevision = {
   close(): void
 }
 
-/** Folders that the cases and their runner live in. */
-const BENCH_FOLDERS = ['src/measure', 'src/cli/bench']
+/** What the cases and their runner are, and what they need that is younger than they may be asked for. */
+const BENCH_PATHS = ['src/measure', 'src/cli/bench', 'src/cli/chainFiles.ts']
 
 /**
  * Checks a revision out into a temporary folder and builds it, in some ten seconds.
@@ -77,11 +77,11 @@ function addPackages(tree: string): void {
 }
 
 function layBenchOver(tree: string): void {
-  for (const folder of BENCH_FOLDERS) {
-    rmSync(join(tree, folder), { recursive: true, force: true })
-    cpSync(join(PACKAGE_ROOT, folder), join(tree, folder), {
+  for (const path of BENCH_PATHS) {
+    rmSync(join(tree, path), { recursive: true, force: true })
+    cpSync(join(PACKAGE_ROOT, path), join(tree, path), {
       recursive: true,
-      filter: (path) => !path.endsWith('.test.ts'),
+      filter: (source) => !source.endsWith('.test.ts'),
     })
   }
   const path = join(tree, 'src/cli/tsconfig.json')
