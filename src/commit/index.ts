@@ -35,6 +35,7 @@ export {
   type RowReader,
   type StateNodes,
   storageNodeReader,
+  storageRootOf,
   storedNodes,
 } from './nodeReaders.ts'
 export {

@@ -12,7 +12,7 @@
 import { EMPTY_TRIE_ROOT } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { decodeFlatAccount } from '../state/index.ts'
-import { accountNodeKey, prefixEnd, type Store, storageNodeKey } from '../store/index.ts'
+import { accountNodeKey, keysBelow, type Store, storageNodeKey } from '../store/index.ts'
 import { encodeLeafNode, type NodeReader } from '../trie/index.ts'
 import { encodeAccountLeaf } from './accountLeaf.ts'
 
@@ -55,27 +55,18 @@ export function storageNodeReader(store: RowReader, addressHash: Uint8Array): No
  * one. Whoever asks holds it against a hash. Cost: a seek, and two look-ups.
  */
 function accountLeafAt(store: RowReader, path: Uint8Array): Uint8Array | undefined {
-  for (const { key, value } of store.range('accounts', keysBelow(path))) {
+  const packed = accountNodeKey(path, path.length).subarray(1)
+  for (const { key, value } of store.range('accounts', keysBelow(packed, path.length))) {
     const leaf = encodeAccountLeaf(decodeFlatAccount(value, key), storageRootOf(store, key))
     return encodeLeafNode(key, path.length, leaf)
   }
   return undefined
 }
 
-function storageRootOf(store: RowReader, addressHash: Uint8Array): Uint8Array {
-  const root = store.get('storageNodes', storageNodeKey(addressHash, NO_PATH, 0))
+/** The root of an account's storage, from the row of its node. */
+export function storageRootOf(rows: Pick<RowReader, 'get'>, addressHash: Uint8Array): Uint8Array {
+  const root = rows.get('storageNodes', storageNodeKey(addressHash, NO_PATH, 0))
   return root === undefined ? EMPTY_TRIE_ROOT : keccak256(root)
 }
 
 const NO_PATH = new Uint8Array(0)
-
-/** The range of the keys whose first nibbles are the path's. */
-function keysBelow(path: Uint8Array): { gte: Uint8Array; lt: Uint8Array | undefined } {
-  const gte = new Uint8Array((path.length + 1) >> 1)
-  path.forEach((nibble, index) => {
-    gte[index >> 1]! |= (index & 1) === 0 ? nibble << 4 : nibble
-  })
-  const last = gte.slice()
-  if ((path.length & 1) === 1) last[last.length - 1]! |= 15
-  return { gte, lt: prefixEnd(last) }
-}

@@ -11,7 +11,13 @@
  */
 import { bytesCompare, bytesEqual } from '../base/index.ts'
 import type { AccountUpdate } from '../state/index.ts'
-import { type NodeReader, NodeShape, type Trie, type WalkableNodeSet } from '../trie/index.ts'
+import {
+  type NodeReader,
+  NodeShape,
+  nibbleAt,
+  type Trie,
+  type WalkableNodeSet,
+} from '../trie/index.ts'
 import type { StateNodes } from './nodeReaders.ts'
 import type { SummaryNodeSet } from './stateSummary.ts'
 
@@ -65,7 +71,9 @@ export type TrieReport = {
   readonly nodeBytes: number
 }
 
-type Counts = { account: number; storage: number }
+type Mutable<Value> = Value extends object ? { -readonly [Key in keyof Value]: Value[Key] } : Value
+/** A report that is being made. */
+type Tally = { -readonly [Part in Exclude<keyof TrieReport, 'rows'>]: Mutable<TrieReport[Part]> }
 type Row = { addressHash: Uint8Array; slotHash: Uint8Array | undefined; read: number; made: number }
 type Rows = { readonly account: Row; readonly slots: readonly Row[] }
 /** A node that was read, or made, and is not put down yet. */
@@ -77,17 +85,8 @@ type Node = {
 
 export class TrieWatch {
   private readonly hasRows: boolean
-  private parts = emptyParts()
-  private updateMs = 0
-  private nodesRead: Counts = { account: 0, storage: 0 }
-  private nodesMade: Counts = { account: 0, storage: 0 }
-  private nodesWritten: Counts = { account: 0, storage: 0 }
-  private nodesDeleted: Counts = { account: 0, storage: 0 }
-  private nodeBytesRead = 0
-  private nodeReadMs = 0
-  private nodeBytes = 0
+  private tally = newTally()
   private rows: Row[] = []
-  private others = { read: 0, made: 0 }
   /** Not put down yet. */
   private accountNodes: Node[] = []
   private storageNodes: Node[] = []
@@ -123,7 +122,7 @@ export class TrieWatch {
   /** A part has ended: what went by since the last one was its. */
   lap(part: TriePart): void {
     const now = performance.now()
-    this.parts[part] += now - this.lapStart
+    this.tally.parts[part] += now - this.lapStart
     this.lapStart = now
   }
 
@@ -147,15 +146,15 @@ export class TrieWatch {
     if (!this.hasRows) return trie.root()
     const kind = owner === undefined ? 'account' : 'storage'
     return trie.rootWatched((path) => {
-      this.nodesMade[kind]++
+      this.tally.nodesMade[kind]++
       this.note({ owner, path, what: 'made' })
     })
   }
 
   /** The update has its root. */
   end(nodeBytes: number): void {
-    this.updateMs += performance.now() - this.updateStart
-    this.nodeBytes = nodeBytes
+    this.tally.updateMs += performance.now() - this.updateStart
+    this.tally.nodeBytes = nodeBytes
     const { changed } = this
     this.changed = []
     this.putDown(this.accountNodes, changed)
@@ -174,44 +173,29 @@ export class TrieWatch {
 
   /** All since the last call. */
   take(): TrieReport {
-    const { parts, updateMs, nodesRead, nodesMade, nodesWritten, nodesDeleted } = this
-    const { nodeBytesRead, nodeReadMs, nodeBytes, others } = this
+    const { tally } = this
     // Reads outside an update: of proofs, or of a block that was refused.
-    for (const { what } of [...this.accountNodes, ...this.storageNodes]) others[what]++
-    const report = {
-      ...{ parts, updateMs, nodesRead, nodesMade, nodesWritten, nodesDeleted },
-      ...{ nodeBytesRead, nodeReadMs, nodeBytes, others, rows: this.greatestRows() },
-    }
-    this.clear()
+    for (const { what } of [...this.accountNodes, ...this.storageNodes]) tally.others[what]++
+    const report = { ...tally, rows: this.greatestRows() }
+    // What is in memory stays there.
+    this.tally = { ...newTally(), nodeBytes: tally.nodeBytes }
+    this.rows = []
+    this.accountNodes = []
+    this.storageNodes = []
+    this.changed = []
     return report
   }
 
   /** The rows, and where there are too many the greatest of them; the rest goes to `others`. */
   private greatestRows(): readonly Row[] {
-    const { rows, others } = this
+    const { rows, tally } = this
     if (rows.length <= ROW_COUNT_MAX) return rows
     rows.sort((a, b) => b.read + b.made - a.read - a.made)
     for (const { read, made } of rows.splice(ROW_COUNT_MAX)) {
-      others.read += read
-      others.made += made
+      tally.others.read += read
+      tally.others.made += made
     }
     return rows
-  }
-
-  private clear(): void {
-    this.parts = emptyParts()
-    this.updateMs = 0
-    this.nodesRead = { account: 0, storage: 0 }
-    this.nodesMade = { account: 0, storage: 0 }
-    this.nodesWritten = { account: 0, storage: 0 }
-    this.nodesDeleted = { account: 0, storage: 0 }
-    this.nodeBytesRead = 0
-    this.nodeReadMs = 0
-    this.rows = []
-    this.others = { read: 0, made: 0 }
-    this.accountNodes = []
-    this.storageNodes = []
-    this.changed = []
   }
 
   private watchedReader(reader: NodeReader, owner: Uint8Array | undefined): NodeReader {
@@ -219,9 +203,9 @@ export class TrieWatch {
       readNode: (path, hash) => {
         const start = performance.now()
         const bytes = reader.readNode(path, hash)
-        this.nodeReadMs += performance.now() - start
-        this.nodeBytesRead += bytes?.length ?? 0
-        this.nodesRead[owner === undefined ? 'account' : 'storage']++
+        this.tally.nodeReadMs += performance.now() - start
+        this.tally.nodeBytesRead += bytes?.length ?? 0
+        this.tally.nodesRead[owner === undefined ? 'account' : 'storage']++
         if (this.hasRows) this.note({ owner, path: path.slice(), what: 'read' })
         return bytes
       },
@@ -229,7 +213,7 @@ export class TrieWatch {
   }
 
   private tallySet(nodes: WalkableNodeSet, kind: keyof NodeCounts): void {
-    const { nodesWritten, nodesDeleted } = this
+    const { nodesWritten, nodesDeleted } = this.tally
     nodes.walk(({ shape }) => {
       if (shape === NodeShape.None) nodesDeleted[kind]++
       else nodesWritten[kind]++
@@ -239,7 +223,7 @@ export class TrieWatch {
   private note(node: Node): void {
     const nodes = node.owner === undefined ? this.accountNodes : this.storageNodes
     if (nodes.length < ROW_COUNT_MAX) nodes.push(node)
-    else this.others[node.what]++
+    else this.tally.others[node.what]++
   }
 
   private putDown(nodes: readonly Node[], changed: readonly Rows[]): void {
@@ -247,7 +231,7 @@ export class TrieWatch {
     const accounts = changed.map(({ account }) => account)
     for (const { owner, path, what } of nodes) {
       const row = owner === undefined ? nearest(accounts, path) : slotRow(changed, owner, path)
-      if (row === undefined) this.others[what]++
+      if (row === undefined) this.tally.others[what]++
       else row[what]++
     }
   }
@@ -258,14 +242,25 @@ export class TrieWatch {
   }
 }
 
-function emptyParts(): Record<TriePart, number> {
+function newTally(): Tally {
   return {
-    accountReads: 0,
-    storageUpdates: 0,
-    accountUpdates: 0,
-    accountHashes: 0,
-    accountCommits: 0,
-    storageCommits: 0,
+    parts: {
+      accountReads: 0,
+      storageUpdates: 0,
+      accountUpdates: 0,
+      accountHashes: 0,
+      accountCommits: 0,
+      storageCommits: 0,
+    },
+    updateMs: 0,
+    nodesRead: { account: 0, storage: 0 },
+    nodeBytesRead: 0,
+    nodeReadMs: 0,
+    nodesMade: { account: 0, storage: 0 },
+    nodesWritten: { account: 0, storage: 0 },
+    nodesDeleted: { account: 0, storage: 0 },
+    others: { read: 0, made: 0 },
+    nodeBytes: 0,
   }
 }
 
@@ -307,17 +302,12 @@ function firstIndex<Item>(items: readonly Item[], isReached: (item: Item) => boo
 
 function sharedNibbles(key: Uint8Array, path: Uint8Array): number {
   let depth = 0
-  while (depth < path.length && nibbleOf(key, depth) === path[depth]) depth++
+  while (depth < path.length && nibbleAt(key, 0, depth) === path[depth]) depth++
   return depth
 }
 
 /** 0 for a key below the path. */
 function compareToPath(key: Uint8Array, path: Uint8Array): number {
   const depth = sharedNibbles(key, path)
-  return depth === path.length ? 0 : nibbleOf(key, depth) - path[depth]!
-}
-
-function nibbleOf(key: Uint8Array, depth: number): number {
-  const byte = key[depth >>> 1]!
-  return (depth & 1) === 0 ? byte >>> 4 : byte & 15
+  return depth === path.length ? 0 : nibbleAt(key, 0, depth) - path[depth]!
 }

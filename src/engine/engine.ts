@@ -180,7 +180,13 @@ export class Engine {
     const { journal } = this.intake
     const pipeline = this.openPipeline?.status
     return engineStatus({
-      ...{ chain, journal, pipeline, branches, branchBytesMax, nodeBytesMax, watch },
+      chain,
+      journal,
+      pipeline,
+      branches,
+      branchBytesMax,
+      nodeBytesMax,
+      watch,
     })
   }
 
@@ -319,7 +325,8 @@ export class Engine {
     })
     const open = (): Stages =>
       openStages(store, chain.head.header.stateRoot, {
-        ...{ nodeBytesMax, clock },
+        nodeBytesMax,
+        clock,
         isThreaded: options.isThreaded ?? true,
         watch: this.watch,
       })

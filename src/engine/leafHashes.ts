@@ -9,10 +9,10 @@
  * Not here: rows that are left out although their accounts have changed: no row tells of them. `db verify` does.
  */
 import { EMPTY_TRIE_ROOT, HASH_BYTES } from '../base/index.ts'
-import { leafOfRow } from '../commit/index.ts'
-import { keccak256, keccak256Into } from '../kernels/index.ts'
-import { accountNodeKey, storageNodeKey, type WriteBatch } from '../store/index.ts'
-import { lentLeaf, type NodeStep, stepDown } from '../trie/index.ts'
+import { leafOfRow, storageRootOf } from '../commit/index.ts'
+import { keccak256Into } from '../kernels/index.ts'
+import { accountNodeKey, type WriteBatch } from '../store/index.ts'
+import { lentLeaf, type NodeStep, stepDown, unpackNibbles } from '../trie/index.ts'
 import type { RowFault, RowsAfter } from './rowsAfter.ts'
 
 const NO_PATH = new Uint8Array(0)
@@ -97,7 +97,7 @@ class LeafHashes {
     // Most accounts have no storage, and to know it for certain takes a read.
     return (
       isLeafHash(key, depth, row, EMPTY_TRIE_ROOT, bytes, hashStart) ||
-      isLeafHash(key, depth, row, this.storageRoot(key), bytes, hashStart) ||
+      isLeafHash(key, depth, row, storageRootOf(this.rows, key), bytes, hashStart) ||
       this.isRightInStore(key, row)
     )
   }
@@ -105,9 +105,7 @@ class LeafHashes {
   /** The same where nodes on the way may lie in the store: of an account that is as it was, with nodes put once more. */
   private isRightInStore(key: Uint8Array, row: Uint8Array): boolean {
     const { step, rows } = this
-    const nibbles = Uint8Array.from({ length: 2 * key.length }, (_, index) =>
-      (index & 1) === 0 ? key[index >> 1]! >> 4 : key[index >> 1]! & 15,
-    )
+    const nibbles = unpackNibbles(key, 0, 2 * key.length)
     let bytes = this.stateRoot
     let hashStart = 0
     step.depth = 0
@@ -119,7 +117,7 @@ class LeafHashes {
       bytes = node
       hashStart = step.hashStart
     }
-    return isLeafHash(key, step.depth, row, this.storageRoot(key), bytes, hashStart)
+    return isLeafHash(key, step.depth, row, storageRootOf(this.rows, key), bytes, hashStart)
   }
 
   /** Whether there is no leaf of a key: nothing at its place, or the leaf of another one. */
@@ -172,11 +170,6 @@ class LeafHashes {
       if (difference !== 0) return difference
     }
     return (depth & 1) === 0 ? 0 : bytes[at + whole]! - (key[whole]! & 0xf0)
-  }
-
-  private storageRoot(key: Uint8Array): Uint8Array {
-    const root = this.rows.get('storageNodes', storageNodeKey(key, NO_PATH, 0))
-    return root === undefined ? EMPTY_TRIE_ROOT : keccak256(root)
   }
 }
 

@@ -1,7 +1,6 @@
 /** A store as it will be after a batch that is not written yet. */
 import {
-  type KeySpan,
-  prefixEnd,
+  keysBelow,
   type Store,
   type StoreEntry,
   type Table,
@@ -57,15 +56,4 @@ export class RowsAfter {
       if (batch.outcomeOf('accounts', entry.key) === undefined) return entry
     return undefined
   }
-}
-
-/** The range of the keys with the first nibbles of `key`. */
-function keysBelow(key: Uint8Array, nibbleCount: number): KeySpan {
-  const gte = key.slice(0, (nibbleCount + 1) >> 1)
-  const last = gte.slice()
-  if ((nibbleCount & 1) === 1) {
-    gte[gte.length - 1]! &= 0xf0
-    last[last.length - 1]! |= 0x0f
-  }
-  return { gte, lt: prefixEnd(last) }
 }

@@ -27,6 +27,7 @@ export {
   BLOCK_KEY_BYTES,
   BLOCK_NUMBER_BYTES,
   blockKey,
+  keysBelow,
   META,
   metaKey,
   numberKey,

@@ -153,6 +153,23 @@ export function pathBytes(nibbleCount: number): number {
   return 1 + ((nibbleCount + 1) >> 1)
 }
 
+/**
+ * The range of the keys that begin with the first nibbles of a key, two nibbles a byte. Bounds are fresh.
+ * @param key holds these nibbles, and may go on
+ */
+export function keysBelow(
+  key: Uint8Array,
+  nibbleCount: number,
+): { readonly gte: Uint8Array; readonly lt: Uint8Array | undefined } {
+  const gte = key.slice(0, (nibbleCount + 1) >> 1)
+  const last = gte.slice()
+  if ((nibbleCount & 1) === 1) {
+    gte[gte.length - 1]! &= 0xf0
+    last[last.length - 1]! |= 0x0f
+  }
+  return { gte, lt: prefixEnd(last) }
+}
+
 /** Writes depth and path at `offset`. The path is `nibbles` from `start` on. */
 export function packPath(
   key: Uint8Array,

@@ -6,8 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NodeArena } from '../arena/index.ts'
-import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, toBareHex } from '../base/index.ts'
-import { encodeRlp } from '../codec/index.ts'
+import { toBareHex } from '../base/index.ts'
 import { keccak256 } from '../kernels/index.ts'
 import { Prng } from '../testing/index.ts'
 import type { TrieChange } from './batch.ts'
@@ -19,6 +18,7 @@ import {
   VirtualConsumer,
   VirtualHelpers,
 } from './commitModes.suite.ts'
+import { gethAccounts } from './gethAccounts.suite.ts'
 import { naiveTree } from './naiveTrie.suite.ts'
 import { Trie, type TrieOptions } from './trie.ts'
 
@@ -124,19 +124,6 @@ test('G8: 5,000 random keys: the node set is the same alone, in pieces and share
   }
 })
 
-/** geth's test of its write sequence: accounts with nonce, balance, no storage, no code. */
-function accounts(count: number): TrieChange[] {
-  const prng = new Prng(count)
-  return Array.from({ length: count }, () => {
-    const nonce = prng.bytes(8)
-    nonce[0]! = (nonce[0]! & 0x7f) | 1
-    const balance = prng.bytes(prng.between(1, 32))
-    balance[0]! |= 1
-    const value = encodeRlp([nonce, balance, EMPTY_TRIE_ROOT, EMPTY_CODE_HASH])
-    return { key: keccak256(prng.bytes(20)), value }
-  })
-}
-
 /** Kept from the first run of the inline commit; they change only where the trie's order or bytes change. */
 const SEQUENCE_DIGESTS: ReadonlyMap<number, string> = new Map([
   [20, '41ad8507032067b01bbb2af505c850573939c3b30b2ee82cc3fc44f5ded9ac58'],
@@ -146,7 +133,7 @@ const SEQUENCE_DIGESTS: ReadonlyMap<number, string> = new Map([
 
 for (const [count, digest] of SEQUENCE_DIGESTS)
   test(`G3: the digest of all writes and leaves of ${count} accounts is the same in every mode`, () => {
-    const change = { before: [], after: accounts(count) }
+    const change = { before: [], after: gethAccounts(count) }
     const digestOf = ({ lines }: Told): string =>
       toBareHex(keccak256(new TextEncoder().encode(lines.join('\n'))))
     const prng = new Prng(count)
@@ -202,14 +189,14 @@ test('G5: a commit in pieces that fails anywhere changes nothing, and the next o
 
 test('G6: an unchanged trie gives no pieces, and one that is back where it was none either', () => {
   const helpers = new VirtualHelpers(participants, new Prng(6))
-  const trie = prepared({ arena, helpers }, { before: accounts(200), after: [] }, false)
+  const trie = prepared({ arena, helpers }, { before: gethAccounts(200), after: [] }, false)
   const refuse = (): void => assert.fail('there is nothing to hand out')
   trie.commitInPieces(refuse).finish()
   assert.deepEqual(trie.commit().nodes, [])
-  const [first] = accounts(200)
+  const [first] = gethAccounts(200)
   trie.put(first!.key, Uint8Array.of(9))
   trie.root()
-  trie.update(accounts(200))
+  trie.update(gethAccounts(200))
   trie.commitInPieces(refuse).finish()
   assert.equal(trie.isChanged, false)
   trie.dispose()
@@ -217,7 +204,7 @@ test('G6: an unchanged trie gives no pieces, and one that is back where it was n
 
 test('values over 128 KiB keep a trie to its own thread', () => {
   const helpers = new VirtualHelpers(participants, new Prng(7))
-  const trie = prepared({ arena, helpers }, { before: [], after: accounts(100) }, false)
+  const trie = prepared({ arena, helpers }, { before: [], after: gethAccounts(100) }, false)
   assert.equal(trie.fitsHelpers, true)
   trie.put(new Uint8Array(32), new Uint8Array(128 * 1024 + 1).fill(1))
   assert.equal(trie.fitsHelpers, false)

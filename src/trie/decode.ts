@@ -23,6 +23,7 @@ import {
 import { EMPTY_BYTES, TRIE_KEY_BYTES_MAX, TRIE_VALUE_BYTES_MAX } from '../base/index.ts'
 import { freeNode, newBranch, newExtension, newLeaf, newStub, type TrieCore } from './core.ts'
 import { nodeInvalid } from './faults.ts'
+import { LEAF_FLAG, ODD_FLAG } from './leafNode.ts'
 import { packNibblesInto } from './nibbles.ts'
 
 const NIBBLES_MAX = 2 * TRIE_KEY_BYTES_MAX
@@ -134,7 +135,7 @@ class NodeDecoder {
     const [pathStart, pathEnd] = [this.contentStart, this.contentEnd]
     const flag = pathEnd > pathStart ? this.bytes[pathStart]! : 0xff
     if (flag >= 0x40) this.fail('its hex prefix is not one of 0 to 3')
-    const isOdd = (flag & 0x10) !== 0
+    const isOdd = (flag & ODD_FLAG) !== 0
     if (!isOdd && (flag & 15) !== 0) this.fail('its hex prefix is not padded with 0')
     const nibbleEnd = depth + 2 * (pathEnd - pathStart - 1) + (isOdd ? 1 : 0)
     if (nibbleEnd > NIBBLES_MAX) this.fail('its path is too long')
@@ -144,7 +145,7 @@ class NodeDecoder {
       this.nibbles[at++] = this.bytes[index]! >> 4
       this.nibbles[at++] = this.bytes[index]! & 15
     }
-    return (flag & 0x20) !== 0
+    return (flag & LEAF_FLAG) !== 0
       ? this.leaf(next, end, depth, nibbleEnd)
       : this.extension(next, end, depth, nibbleEnd)
   }

@@ -14,6 +14,7 @@ export type { TrieErrorCode } from './faults.ts'
 export type { IterationOptions, TrieEntry } from './iterate.ts'
 export { encodeLeafNode, lentLeaf } from './leafNode.ts'
 export type { ValueVisitor, Wanted } from './lookup.ts'
+export { nibbleAt, unpackNibbles } from './nibbles.ts'
 export { type LeafVisitor, NodeLeaves } from './nodeLeaves.ts'
 export {
   joinDisjointNodeSets,

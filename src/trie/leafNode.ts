@@ -9,6 +9,10 @@ import { nibbleAt } from './nibbles.ts'
 
 let scratch = new Uint8Array(1024)
 
+/** Bits of a hex prefix's first byte: a leaf's, and an odd number of nibbles (Yellow Paper, appendix C). */
+export const LEAF_FLAG = 0x20
+export const ODD_FLAG = 0x10
+
 /** Encodes a leaf into the scratch, which the next leaf overwrites: every value of a list passes here once. */
 export function lentLeaf(key: Uint8Array, start: number, value: Uint8Array): Uint8Array {
   const path = hexPrefix(key, start, 2 * key.length, true)
@@ -29,9 +33,9 @@ export function hexPrefix(
 ): Uint8Array {
   const count = end - start
   const packed = new Uint8Array((count >> 1) + 1)
-  packed[0] = isLeaf ? 0x20 : 0
+  packed[0] = isLeaf ? LEAF_FLAG : 0
   let index = start
-  if ((count & 1) === 1) packed[0]! |= 0x10 | nibbleAt(key, 0, index++)
+  if ((count & 1) === 1) packed[0]! |= ODD_FLAG | nibbleAt(key, 0, index++)
   for (let at = 1; index < end; index += 2)
     packed[at++] = (nibbleAt(key, 0, index) << 4) | nibbleAt(key, 0, index + 1)
   return packed

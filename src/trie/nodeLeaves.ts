@@ -8,15 +8,13 @@
  * Not here: strict decoding (`decode.ts`), reading by key (`proof.ts`).
  */
 
+import { LEAF_FLAG, ODD_FLAG } from './leafNode.ts'
+
 /** RLP: first byte of a string, and of a list, that follows; of one whose length has bytes of its own. */
 const STRING = 0x80
 const LONG_STRING = 0xb8
 const LIST = 0xc0
 const LONG_LIST = 0xf8
-
-/** Bit of a hex prefix's first byte that tells a leaf, and one that tells an odd number of nibbles. */
-const LEAF_FLAG = 0x20
-const ODD_FLAG = 0x10
 
 /** Told of a leaf, whose key is in `key`; its value lies at `start` to `end` of the node's bytes. */
 export type LeafVisitor = (start: number, end: number) => void

@@ -2,7 +2,7 @@
  * One step down in an encoded node, towards a key. For whoever holds rows of nodes and goes along a path without a trie;
  * the rows are the trie's own.
  */
-
+import { LEAF_FLAG, ODD_FLAG } from './leafNode.ts'
 import { nibbleAt } from './nibbles.ts'
 import { contentStart, itemEnd } from './nodeLeaves.ts'
 
@@ -16,8 +16,6 @@ export type NodeStep = {
 
 /** RLP of a string of 32 bytes begins with this. */
 const STRING_OF_32 = 0xa0
-const LEAF_OR_ODD_FLAGS = 0x30
-const ODD_FLAG = 0x10
 
 /**
  * Finds the child on the way to `key` in the branch or extension at `start` to `end`.
@@ -51,9 +49,9 @@ function followExtension(
   key: Uint8Array,
   step: NodeStep,
 ): boolean {
-  const flag = bytes[start]! & LEAF_OR_ODD_FLAGS
-  if (flag > ODD_FLAG) return false
-  if (flag === ODD_FLAG && nibbleAt(key, 0, step.depth++) !== (bytes[start]! & 15)) return false
+  const flags = bytes[start]!
+  if ((flags & LEAF_FLAG) !== 0) return false
+  if ((flags & ODD_FLAG) !== 0 && nibbleAt(key, 0, step.depth++) !== (flags & 15)) return false
   for (let at = start + 1; at < end; at++, step.depth += 2)
     if (((nibbleAt(key, 0, step.depth) << 4) | nibbleAt(key, 0, step.depth + 1)) !== bytes[at])
       return false

@@ -4,29 +4,17 @@
  * its storage root. Wall and processor time; the result of every mode is the same rows.
  */
 import { NodeArena, NodeWindowLoan } from '../../arena/index.ts'
-import { EMPTY_CODE_HASH, EMPTY_TRIE_ROOT, toBareHex } from '../../base/index.ts'
-import { encodeRlp } from '../../codec/index.ts'
+import { toBareHex } from '../../base/index.ts'
 import { keccak256 } from '../../kernels/index.ts'
-import { bench, median, Prng, report } from '../../testing/index.ts'
+import { bench, median, report } from '../../testing/index.ts'
 import { Lane, TaskOwner, workerUrl } from '../../threads/index.ts'
+import { gethAccounts } from '../../trie/gethAccounts.suite.ts'
 import { type ChangePiece, type SubtreeTask, Trie, type TrieChange } from '../../trie/index.ts'
 import { openSink, type RowResult } from './benchSink.suite.ts'
 import type { SinkSource } from './changeSink.ts'
 import type { HelperOptions, HelperReply, HelperRequest } from './messages.ts'
 import { COMMIT_MODES, type CommitModeWish } from './modeChooser.ts'
 import { TrieCrew } from './trieCrew.ts'
-
-function accounts(count: number): TrieChange[] {
-  const prng = new Prng(count)
-  return Array.from({ length: count }, () => {
-    const nonce = prng.bytes(8)
-    nonce[0]! = (nonce[0]! & 0x7f) | 1
-    const balance = prng.bytes(prng.between(1, 32))
-    balance[0]! |= 1
-    const value = encodeRlp([nonce, balance, EMPTY_TRIE_ROOT, EMPTY_CODE_HASH])
-    return { key: keccak256(prng.bytes(20)), value }
-  })
-}
 
 class Arm {
   readonly wish: CommitModeWish
@@ -67,7 +55,7 @@ class Arm {
 
 /** Prints all arms at one size. */
 export async function compare(count: number, rounds: number, isFull: boolean): Promise<void> {
-  const changes = accounts(count)
+  const changes = gethAccounts(count)
   const arms = [...COMMIT_MODES, 'auto' as const].map((wish) => new Arm(wish))
   // Code is compiled, the helper awake and the choice settled before anything counts.
   const warmUpCount = isFull ? Math.max(12, Math.min(400, Math.ceil(200_000 / count))) : 2
@@ -106,7 +94,7 @@ export async function compare(count: number, rounds: number, isFull: boolean): P
  * Everything else is as in the worker mode.
  */
 async function channel(count: number, rounds: number): Promise<void> {
-  const changes = accounts(count)
+  const changes = gethAccounts(count)
   const arena = new NodeArena()
   const loan = new NodeWindowLoan(arena)
   const tasks = new TaskOwner<SubtreeTask, undefined>()

@@ -157,7 +157,7 @@ test('A19: behind a slow summary few blocks wait for their roots', async () => {
         return root
       },
       retreat: (source) => summary.retreat(source),
-      prefetch: (addresses) => summary.prefetch(addresses),
+      prefetch: (block, senders) => summary.prefetch(block, senders),
       collect: () => summary.collect(),
       markPersisted: () => summary.markPersisted(),
       close: () => summary.close(),

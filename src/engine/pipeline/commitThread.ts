@@ -23,7 +23,6 @@ export type CommitRequest =
 export class CommitThread implements CommitStage {
   private readonly lane: Lane<CommitRequest, number>
   private readonly segments = new SegmentSender()
-
   private readonly clock: PhaseClock
 
   constructor(store: SharedStore, clock = new PhaseClock()) {

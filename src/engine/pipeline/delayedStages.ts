@@ -12,7 +12,7 @@ export function delayedStages({ summary, commit }: Stages, wait: () => Promise<v
     summary: {
       advance: (source) => summaryLane.run(() => summary.advance(source)),
       retreat: (source) => summaryLane.run(() => summary.retreat(source)),
-      prefetch: (addresses) => summary.prefetch(addresses),
+      prefetch: (block, senders) => summary.prefetch(block, senders),
       collect: () => summaryLane.run(() => summary.collect()),
       markPersisted: () => summary.markPersisted(),
       close: () => summary.close(),

@@ -50,7 +50,7 @@ test('A15: the next block executes before the root of the one before is there', 
           return await summary.advance(source)
         },
         retreat: (source) => summary.retreat(source),
-        prefetch: (addresses) => summary.prefetch(addresses),
+        prefetch: (block, senders) => summary.prefetch(block, senders),
         collect: () => summary.collect(),
         markPersisted: () => summary.markPersisted(),
         close: () => summary.close(),

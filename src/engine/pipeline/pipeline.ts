@@ -21,7 +21,6 @@ import { type CheckContext, checkBlock, outcomeFields, rootFault, runBlock } fro
 import { draftAfter, resealed } from '../draft.ts'
 import { Pacer } from '../pacer.ts'
 import type { PipelineHost } from './host.ts'
-import { namedAccounts } from './namedAccounts.ts'
 import {
   type Accepted,
   type Answer,
@@ -190,11 +189,9 @@ export class Pipeline {
     return this.handOn(resealed(draft.block, fields), outcome, { watch, fields })
   }
 
-  /** Names the block's accounts to the summary, where that has nothing else to do. */
+  /** Tells the summary of a block ahead, where that has nothing else to do. */
   private foretell(block: Block, senders: readonly Uint8Array[] | undefined): void {
-    if (this.speculation.count > 0) return
-    const addresses = namedAccounts(block, senders)
-    if (addresses !== undefined) this.stages!.summary.prefetch(addresses)
+    if (this.speculation.count === 0) this.stages!.summary.prefetch(block, senders)
   }
 
   /** Makes an executed block the tip, and asks for its root. */

@@ -31,7 +31,7 @@ function around(
   return {
     advance: advance ?? ((source) => summary.advance(source)),
     retreat: (source) => summary.retreat(source),
-    prefetch: (addresses) => summary.prefetch(addresses),
+    prefetch: (block, senders) => summary.prefetch(block, senders),
     collect: () => summary.collect(),
     markPersisted: markPersisted ?? (() => summary.markPersisted()),
     close: () => summary.close(),

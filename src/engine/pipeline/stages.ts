@@ -2,6 +2,8 @@
  * What blocks go through besides their execution. Each stage runs on this thread or on one of its own, and answers in
  * the order in which it was asked; results never depend on where it runs.
  */
+
+import type { Block } from '../../codec/index.ts'
 import type { TrieReport } from '../../commit/index.ts'
 import type { DiffSource } from '../../state/index.ts'
 import type { PackedBatch, Store } from '../../store/index.ts'
@@ -19,11 +21,11 @@ export interface SummaryStage {
   /** Takes the newest block back. @param source as given to `advance` */
   retreat(source: DiffSource): Promise<void>
   /**
-   * Tells which accounts the next block is likely to change, so that their nodes are loaded while it executes. A hint: it
-   * changes no result and reports no fault.
-   * @param addresses 20 bytes each, one behind the other
+   * Tells of the block that is about to be executed, so that nodes of the accounts that it names may be loaded meanwhile.
+   * A hint: it changes no result and reports no fault.
+   * @param senders where they are known already
    */
-  prefetch(addresses: Uint8Array): void
+  prefetch(block: Block, senders: readonly Uint8Array[] | undefined): void
   /** Nodes that changed since the last call, net, as rows of a batch. They count as written from here on. */
   collect(): Promise<PackedBatch>
   /** Tells that the store holds all that was collected. */

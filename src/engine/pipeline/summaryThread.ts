@@ -1,9 +1,11 @@
 /** The summary stage on a thread of its own. It reads the store's nodes there, and the layers where they lie. */
+import type { Block } from '../../codec/index.ts'
 import type { TrieReport } from '../../commit/index.ts'
 import type { DiffSource } from '../../state/index.ts'
 import type { PackedBatch, SharedStore } from '../../store/index.ts'
 import { Lane, workerUrl } from '../../threads/index.ts'
 import { PhaseClock } from '../phases.ts'
+import { namedAccounts } from './namedAccounts.ts'
 import { type PostedSegment, type PostedSource, posted, SegmentSender } from './segmentPost.ts'
 import type { SummaryStage, SummaryWatch } from './stages.ts'
 
@@ -52,7 +54,9 @@ export class SummaryThread implements SummaryStage {
     await this.step('retreat', source)
   }
 
-  prefetch(addresses: Uint8Array): void {
+  prefetch(block: Block, senders: readonly Uint8Array[] | undefined): void {
+    const addresses = namedAccounts(block, senders)
+    if (addresses === undefined) return
     const book = (milliseconds: number) => this.clock.book('root', milliseconds)
     this.lane.run({ kind: 'prefetch', addresses }, [], book).catch(() => undefined)
   }

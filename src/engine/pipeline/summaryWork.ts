@@ -3,7 +3,6 @@
  * be written. Between that and the end of the write the store lacks those nodes; where memory makes the tries give them
  * up all the same, they are read back from here.
  */
-
 import { ADDRESS_BYTES } from '../../base/index.ts'
 import {
   type RowReader,
@@ -69,7 +68,7 @@ export class SummaryWork {
     this.summary.update(invertDelta({ accounts: diffAccounts(source), codes: [] }))
   }
 
-  /** As `SummaryStage.prefetch`. */
+  /** Loads nodes ahead. @param addresses 20 bytes each, one behind the other */
   prefetch(addresses: Uint8Array): void {
     const hashes: Uint8Array[] = []
     for (let at = 0; at + ADDRESS_BYTES <= addresses.length; at += ADDRESS_BYTES)

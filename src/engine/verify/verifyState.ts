@@ -94,7 +94,7 @@ class StateWalk {
 
   /** Nodes of the account trie; counts those that have rows. */
   private accountNodes(): NodeReader {
-    const reader = accountNodeReader({
+    return accountNodeReader({
       get: (table, key) => {
         const row = this.store.get(table, key)
         if (table === 'accountNodes' && row !== undefined) this.accountNodeCount++
@@ -102,7 +102,6 @@ class StateWalk {
       },
       range: (table, bounds) => this.store.range(table, bounds),
     })
-    return reader
   }
 
   private *account({ key, leaf, row }: SideBySide): Generator<Difference> {

@@ -11,7 +11,7 @@
 import { assert, VarveError } from '../../base/index.ts'
 import { Durability, type JournalSync } from './durability.ts'
 import { diskFault, type JournalErrorCode } from './faults.ts'
-import { diskFiles, type JournalFile, type JournalFiles } from './files.ts'
+import { diskFiles, type JournalFile, type JournalFiles, withFile } from './files.ts'
 import {
   encodeRecordHeader,
   encodeSegmentHeader,
@@ -60,7 +60,7 @@ export function openBlockJournal(folder: string, options: BlockJournalOptions): 
   return onDisk(folder, () => {
     const scan = scanJournal(files)
     cutTail(files, scan)
-    for (const { name } of scan.segments) syncFile(files, name)
+    for (const { name } of scan.segments) withFile(files, name, true, (file) => file.syncNow())
     return new BlockJournal(files, options, scan)
   })
 }
@@ -355,23 +355,11 @@ function cutTail(files: JournalFiles, { segments, tornNames, tornBytes }: Scan):
   }
   const newest = segments.at(-1)
   if (newest === undefined) return
-  const file = files.open(newest.name, true)
-  try {
+  withFile(files, newest.name, true, (file) => {
     if (file.size() === newest.byteCount) return
     file.truncate(newest.byteCount)
     file.syncNow()
-  } finally {
-    file.close()
-  }
-}
-
-function syncFile(files: JournalFiles, name: string): void {
-  const file = files.open(name, true)
-  try {
-    file.syncNow()
-  } finally {
-    file.close()
-  }
+  })
 }
 
 function statsOf({ segments, tornBytes }: Pick<Scan, 'segments' | 'tornBytes'>): JournalStats {

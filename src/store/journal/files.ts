@@ -48,6 +48,21 @@ export interface JournalFiles {
   syncFolder(): void
 }
 
+/** Opens a file for as long as some work takes. */
+export function withFile<Result>(
+  files: JournalFiles,
+  name: string,
+  isWritten: boolean,
+  work: (file: JournalFile) => Result,
+): Result {
+  const file = files.open(name, isWritten)
+  try {
+    return work(file)
+  } finally {
+    file.close()
+  }
+}
+
 /** The files of a folder on the disk. */
 export function diskFiles(folder: string): JournalFiles {
   const pathOf = (name: string): string => `${folder}/${name}`

@@ -12,7 +12,7 @@
  * only such a one may be torn; the others are checked when they are read.
  */
 import { corruptJournal, wrongVersion } from './faults.ts'
-import type { JournalFile, JournalFiles } from './files.ts'
+import { type JournalFile, type JournalFiles, withFile } from './files.ts'
 import {
   decodeRecordHeader,
   decodeSegmentHeader,
@@ -134,12 +134,10 @@ function withoutTorn(
 ): Scan {
   for (const { segmentIndex, offset, header } of places) {
     const segment = scan.segments[segmentIndex]!
-    const file = files.open(segment.name, false)
-    try {
-      if (readPayload(file, offset, header, segment.salt) !== undefined) continue
-    } finally {
-      file.close()
-    }
+    const payload = withFile(files, segment.name, false, (file) =>
+      readPayload(file, offset, header, segment.salt),
+    )
+    if (payload !== undefined) continue
     const last = { ...segment, next: header.sequence, byteCount: offset }
     const segments = [...scan.segments.slice(0, segmentIndex), last]
     return tornAfter(files, segments, names.slice(segmentIndex + 1))
@@ -204,9 +202,7 @@ function scanSegment(
   const { files, name, isLast } = which
   const first = firstOfName(name)!
   const size = file.size()
-  const bytes = new Uint8Array(Math.min(size, SEGMENT_HEADER_BYTES))
-  file.read(bytes, 0)
-  const header = decodeSegmentHeader(bytes)
+  const header = readSegmentHeader(file)
   if (typeof header === 'number') throw wrongVersion(pathOf(files, name), header)
   if (header?.first !== first) {
     // The header is synced before anything follows it, and a later segment made only then.
@@ -262,14 +258,10 @@ function checkTorn(files: JournalFiles, segment: Segment, later: readonly string
     const evidence = `other bytes, though record ${found.sequence} says that it was durable`
     throw corruptJournal(path, segment.byteCount, `record ${damaged}`, evidence)
   }
-  const visit = (name: string, salt: number, from: number): void => {
-    const file = files.open(name, false)
-    try {
+  const visit = (name: string, salt: number, from: number): void =>
+    withFile(files, name, false, (file) => {
       for (const header of headersFrom(file, from, salt)) check(header)
-    } finally {
-      file.close()
-    }
-  }
+    })
   visit(segment.name, segment.salt, segment.byteCount)
   for (const name of later) {
     const salt = saltOf(files, name)
@@ -291,27 +283,18 @@ function* headersFrom(file: JournalFile, from: number, salt: number): Generator<
 }
 
 function saltOf(files: JournalFiles, name: string): number | undefined {
-  const file = files.open(name, false)
-  try {
-    const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
-    file.read(bytes, 0)
-    const header = decodeSegmentHeader(bytes)
-    return typeof header === 'object' && header.first === firstOfName(name)
-      ? header.salt
-      : undefined
-  } finally {
-    file.close()
-  }
+  const header = withFile(files, name, false, readSegmentHeader)
+  return typeof header === 'object' && header.first === firstOfName(name) ? header.salt : undefined
+}
+
+/** As `decodeSegmentHeader`, of a file that may be shorter. */
+function readSegmentHeader(file: JournalFile): ReturnType<typeof decodeSegmentHeader> {
+  const bytes = new Uint8Array(SEGMENT_HEADER_BYTES)
+  return decodeSegmentHeader(bytes.subarray(0, file.read(bytes, 0)))
 }
 
 function sizesOf(files: JournalFiles, names: readonly string[]): number {
-  let sum = 0
-  for (const name of names) {
-    const file = files.open(name, false)
-    sum += file.size()
-    file.close()
-  }
-  return sum
+  return names.reduce((sum, name) => sum + withFile(files, name, false, (file) => file.size()), 0)
 }
 
 function pathOf(files: JournalFiles, name: string): string {
