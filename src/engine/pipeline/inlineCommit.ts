@@ -1,7 +1,7 @@
 /** The commit stage on this thread, and the write that it shares with the other one. */
 import { type Store, WriteBatch } from '../../store/index.ts'
 import { PhaseClock } from '../phases.ts'
-import { writeState } from '../stateBatch.ts'
+import { writeState } from '../write/stateBatch.ts'
 import type { CommitStage, CommitWork } from './stages.ts'
 
 export class InlineCommit implements CommitStage {

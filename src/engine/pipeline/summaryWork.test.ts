@@ -26,7 +26,7 @@ import {
 } from '../../state/index.ts'
 import { memoryStore, type PackedBatch, WriteBatch } from '../../store/index.ts'
 import { Prng } from '../../testing/index.ts'
-import { putLayers } from '../stateBatch.ts'
+import { putLayers } from '../write/stateBatch.ts'
 import { SummaryWork } from './summaryWork.ts'
 
 /** More than the storage tries that a summary keeps open. */

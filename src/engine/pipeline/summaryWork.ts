@@ -31,7 +31,7 @@ import {
   type Table,
   WriteBatch,
 } from '../../store/index.ts'
-import { putNodes } from '../stateBatch.ts'
+import { putNodes } from '../write/stateBatch.ts'
 
 export class SummaryWork {
   private readonly store: Store

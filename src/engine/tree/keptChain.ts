@@ -39,7 +39,7 @@ import {
   readUsage,
 } from '../chainRecords.ts'
 import { buildGenesis } from '../genesisState.ts'
-import { type LayerRows, putCodes, putNodes, writeState } from '../stateBatch.ts'
+import { type LayerRows, putCodes, putNodes, writeState } from '../write/stateBatch.ts'
 import { BlockRows } from './blockRows.ts'
 import { type BlockNode, BlockTree } from './blockTree.ts'
 import { CanonicalIndex } from './canonicalIndex.ts'

@@ -8,26 +8,26 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { AssertionFault, EMPTY_CODE_HASH, isVarveError, toHex } from '../base/index.ts'
+import { AssertionFault, EMPTY_CODE_HASH, isVarveError, toHex } from '../../base/index.ts'
 import {
   type AccountChange,
   accountsEqual,
   type DiffSource,
   diffAccounts,
   encodeDelta,
-} from '../state/index.ts'
-import { META, memoryStore, openLmdbStore, type Store, WriteBatch } from '../store/index.ts'
-import { Prng } from '../testing/index.ts'
-import { emptyBody, putUsage, readUsage } from './chainRecords.ts'
-import { stateMemory } from './memory.ts'
-import { writeWork } from './pipeline/inlineCommit.ts'
-import { copyStore } from './pipeline/lateStore.suite.ts'
-import { type CommitWork, openStages } from './pipeline/stages.ts'
-import { WorkflowModel } from './pipeline/workflowModel.suite.ts'
-import { dumpStore } from './testChain.suite.ts'
-import { KeptChain } from './tree/keptChain.ts'
-import { copyOf } from './tree/treeChain.suite.ts'
-import { verifyStore } from './verify/verifyStore.ts'
+} from '../../state/index.ts'
+import { META, memoryStore, openLmdbStore, type Store, WriteBatch } from '../../store/index.ts'
+import { Prng } from '../../testing/index.ts'
+import { emptyBody, putUsage, readUsage } from '../chainRecords.ts'
+import { stateMemory } from '../memory.ts'
+import { writeWork } from '../pipeline/inlineCommit.ts'
+import { copyStore } from '../pipeline/lateStore.suite.ts'
+import { type CommitWork, openStages } from '../pipeline/stages.ts'
+import { WorkflowModel } from '../pipeline/workflowModel.suite.ts'
+import { dumpStore } from '../testChain.suite.ts'
+import { KeptChain } from '../tree/keptChain.ts'
+import { copyOf } from '../tree/treeChain.suite.ts'
+import { verifyStore } from '../verify/verifyStore.ts'
 
 const MEMORY = stateMemory(64 * 2 ** 20)
 const isRefused = (error: unknown) => isVarveError(error, 'ENGINE_WRITE_MISMATCH')

@@ -8,11 +8,11 @@
  *
  * Not here: rows that are left out although their accounts have changed: no row tells of them. `db verify` does.
  */
-import { EMPTY_TRIE_ROOT, HASH_BYTES } from '../base/index.ts'
-import { leafOfRow, storageRootOf } from '../commit/index.ts'
-import { keccak256Into } from '../kernels/index.ts'
-import { accountNodeKey, type WriteBatch } from '../store/index.ts'
-import { lentLeaf, type NodeStep, stepDown, unpackNibbles } from '../trie/index.ts'
+import { EMPTY_TRIE_ROOT, HASH_BYTES } from '../../base/index.ts'
+import { leafOfRow, storageRootOf } from '../../commit/index.ts'
+import { keccak256Into } from '../../kernels/index.ts'
+import { accountNodeKey, type WriteBatch } from '../../store/index.ts'
+import { lentLeaf, type NodeStep, stepDown, unpackNibbles } from '../../trie/index.ts'
 import type { RowFault, RowsAfter } from './rowsAfter.ts'
 
 const NO_PATH = new Uint8Array(0)

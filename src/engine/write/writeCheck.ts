@@ -13,11 +13,11 @@
  *
  * Not here: the whole store against itself, which is `verify/`.
  */
-import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../base/index.ts'
-import { keccak256 } from '../kernels/index.ts'
-import { EMPTY_USAGE, type StateUsage } from '../state/index.ts'
-import { accountNodeKey, META, type Store, type WriteBatch } from '../store/index.ts'
-import { decodeHead, decodeUsage } from './chainRecords.ts'
+import { bytesEqual, EMPTY_TRIE_ROOT, toHex, VarveError } from '../../base/index.ts'
+import { keccak256 } from '../../kernels/index.ts'
+import { EMPTY_USAGE, type StateUsage } from '../../state/index.ts'
+import { accountNodeKey, META, type Store, type WriteBatch } from '../../store/index.ts'
+import { decodeHead, decodeUsage } from '../chainRecords.ts'
 import { findAccountFault } from './leafHashes.ts'
 import { findSlotFault } from './leafRows.ts'
 import { RowsAfter } from './rowsAfter.ts'

@@ -9,10 +9,10 @@
  *
  * Not here: rows that are removed, of which no leaf tells (`writeCheck.ts` counts them); accounts (`leafHashes.ts`).
  */
-import { HASH_BYTES } from '../base/index.ts'
-import { slotLeafIsOfRow } from '../commit/index.ts'
-import type { WriteBatch } from '../store/index.ts'
-import { NodeLeaves } from '../trie/index.ts'
+import { HASH_BYTES } from '../../base/index.ts'
+import { slotLeafIsOfRow } from '../../commit/index.ts'
+import type { WriteBatch } from '../../store/index.ts'
+import { NodeLeaves } from '../../trie/index.ts'
 import type { RowFault, RowsAfter } from './rowsAfter.ts'
 
 /** Flat rows that are passed one by one before the rest is searched: leaves come in the order of rows, at each depth. */

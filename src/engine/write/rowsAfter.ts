@@ -5,7 +5,7 @@ import {
   type StoreEntry,
   type Table,
   type WriteBatch,
-} from '../store/index.ts'
+} from '../../store/index.ts'
 
 /** A flat row that the tries do not confirm, or lack. */
 export type RowFault = { readonly table: Table; readonly key: Uint8Array; readonly problem: string }

@@ -3,7 +3,7 @@
  * codes. The rows of the flat state come from the pending deltas, the nodes from the summary, so both name the same
  * root.
  */
-import type { SummaryNodeSet } from '../commit/index.ts'
+import type { SummaryNodeSet } from '../../commit/index.ts'
 import {
   type AccountChange,
   accountsEqual,
@@ -17,10 +17,10 @@ import {
   type HashKey,
   hashOfKey,
   type UsageSum,
-} from '../state/index.ts'
-import { blockKey, prefixEnd, type Store, storageKey, WriteBatch } from '../store/index.ts'
-import { NodeShape } from '../trie/index.ts'
-import type { DeltaRow } from './tree/deltaKeeper.ts'
+} from '../../state/index.ts'
+import { blockKey, prefixEnd, type Store, storageKey, WriteBatch } from '../../store/index.ts'
+import { NodeShape } from '../../trie/index.ts'
+import type { DeltaRow } from '../tree/deltaKeeper.ts'
 import { checkWrite, type RowEffect } from './writeCheck.ts'
 
 /**
